@@ -3,8 +3,10 @@ package incident
 // Compact gives the record without insignificant white space, members in the
 // order given, strings and numbers byte for byte as written. raw must have
 // passed Decode.
-func Compact(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
+func Compact(raw []byte) []byte { return AppendCompact(make([]byte, 0, len(raw)), raw) }
+
+// AppendCompact is Compact into memory of the caller's.
+func AppendCompact(out, raw []byte) []byte {
 	start := 0
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; {

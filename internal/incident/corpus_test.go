@@ -2,6 +2,7 @@ package incident
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,8 @@ func decodeCorpus(t *testing.T, name string) {
 		inc, err := Decode(lines.Bytes())
 		if err != nil {
 			// The one day that is in no calendar, which the corpora keep as it was found.
-			if e := err.(*Error); e.Code != InvalidValue || PathString(e.Path) != "date" || !strings.Contains(e.Reason, "2018-02-29") {
+			var e *Error
+			if !errors.As(err, &e) || e.Code != InvalidValue || PathString(e.Path) != "date" || !strings.Contains(e.Reason, "2018-02-29") {
 				t.Errorf("%s:%d: Decode = %v", name, n, err)
 			}
 			continue

@@ -109,5 +109,5 @@ func (d Date) String() string {
 // DateOf gives the day of t in UTC.
 func DateOf(t time.Time) Date {
 	y, m, d := t.UTC().Date()
-	return Date(y)<<16 | Date(m)<<8 | Date(d) //nolint:gosec // a four digit year fits
+	return Date(y)<<16 | Date(m)<<8 | Date(d)
 }

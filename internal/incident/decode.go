@@ -613,7 +613,7 @@ func (d *document) appendUnknownMembers(b []byte, i int) []byte {
 
 func (d *document) appendValue(b []byte, i int) []byte {
 	if d.nodes[i].use == unused {
-		return append(b, Compact(d.bytes(i))...)
+		return AppendCompact(b, d.bytes(i))
 	}
 	return d.appendUnknown(b, i)
 }

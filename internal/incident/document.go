@@ -168,7 +168,7 @@ func (s *scanner) array(depth int) *Error {
 // open begins a container and gives its number.
 func (s *scanner) open(k kind, depth int) (int, *Error) {
 	i := len(s.nodes)
-	s.nodes = append(s.nodes, node{start: uint32(s.pos), kind: k}) //nolint:gosec // raw is smaller than 4 GiB
+	s.nodes = append(s.nodes, node{start: uint32(s.pos), kind: k})
 	if depth > MaxNesting {
 		return i, s.error(TooDeep, fmt.Sprintf("nested deeper than %d lists and objects", MaxNesting))
 	}
@@ -177,13 +177,13 @@ func (s *scanner) open(k kind, depth int) (int, *Error) {
 }
 
 func (s *scanner) close(i int) {
-	s.nodes[i].end = uint32(s.pos)         //nolint:gosec // raw is smaller than 4 GiB
-	s.nodes[i].next = uint32(len(s.nodes)) //nolint:gosec // raw is smaller than 4 GiB
+	s.nodes[i].end = uint32(s.pos)
+	s.nodes[i].next = uint32(len(s.nodes))
 }
 
 // leaf adds a value without parts that ends at the position.
 func (s *scanner) leaf(start int, k kind, escaped bool) {
-	s.nodes = append(s.nodes, node{start: uint32(start), kind: k, escaped: escaped}) //nolint:gosec // raw is smaller than 4 GiB
+	s.nodes = append(s.nodes, node{start: uint32(start), kind: k, escaped: escaped})
 	s.close(len(s.nodes) - 1)
 }
 

@@ -102,7 +102,7 @@ func ParseDuration(s string) (Duration, error) {
 // any of them has a minus sign; false where the text cannot be read.
 func splitDuration(s string) (parts []part, negative, ok bool) {
 	s = strings.TrimSpace(s)
-	_, body, signed := cutSign(s)
+	body, signed := cutSign(s)
 	if strings.HasPrefix(body, "P") {
 		parts, negative, ok = splitISO8601(body[1:])
 	} else {
@@ -112,13 +112,13 @@ func splitDuration(s string) (parts []part, negative, ok bool) {
 }
 
 // cutSign cuts a sign from the front and tells whether it is a minus.
-func cutSign(s string) (sign, rest string, minus bool) {
+func cutSign(s string) (rest string, minus bool) {
 	for _, sign := range []string{"-", "\u2212", "+"} {
 		if rest, ok := strings.CutPrefix(s, sign); ok {
-			return sign, rest, sign != "+"
+			return rest, sign != "+"
 		}
 	}
-	return "", s, false
+	return s, false
 }
 
 // splitWords reads "4h 51m", "54 hours", "1 day, 2 hours and 5 minutes".
@@ -129,7 +129,7 @@ func splitWords(s string) (parts []part, negative, ok bool) {
 			s = strings.TrimLeft(strings.TrimPrefix(s, ","), " \t")
 			s = strings.TrimLeft(strings.TrimPrefix(s, "and "), " \t")
 		}
-		_, rest, minus := cutSign(s)
+		rest, minus := cutSign(s)
 		number, rest := cutNumber(rest, ".")
 		if number == "" {
 			return nil, false, false
@@ -158,7 +158,7 @@ func splitISO8601(s string) (parts []part, negative, ok bool) {
 		if base == years && s[0] == 'T' {
 			designators, base, s = "HMS", hours, s[1:]
 		}
-		_, rest, minus := cutSign(s)
+		rest, minus := cutSign(s)
 		number, rest := cutNumber(rest, ".,")
 		if number == "" || rest == "" {
 			return nil, false, false
@@ -167,7 +167,7 @@ func splitISO8601(s string) (parts []part, negative, ok bool) {
 		if at < 0 {
 			return nil, false, false
 		}
-		u := base + unit(at) //nolint:gosec // at most 3
+		u := base + unit(at)
 		if len(parts) > 0 && (parts[len(parts)-1].unit >= u || strings.Contains(parts[len(parts)-1].number, ".")) {
 			return nil, false, false
 		}

@@ -131,7 +131,7 @@ func (d *conceptDecoder) mappings(i int) []Mapping {
 	if !d.is(i, arrayKind) {
 		return nil
 	}
-	var list []Mapping
+	list := make([]Mapping, 0, d.size(i))
 	for e := range d.elements(i) {
 		if !d.element(e, objectKind) {
 			return nil
@@ -161,7 +161,7 @@ func (d *conceptDecoder) mapping(i int) (m Mapping) {
 	case at < 0:
 		d.fail(i, InvalidValue, "match must be one of %v, not %q", names, match)
 	}
-	m.Match = Match(max(at, 0)) //nolint:gosec // an index of names
+	m.Match = Match(max(at, 0))
 	return m
 }
 
