@@ -1,0 +1,179 @@
+package index
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomOrds gives distinct numbers in random order, of one of several
+// densities, in some of three blocks.
+func randomOrds(r *rand.Rand) []Ord {
+	var ords []Ord
+	for block := range Ord(3) {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		n := []int{1, 20, listMax - 1, listMax, listMax + 1, 5000, BlockSize}[r.IntN(7)]
+		for _, low := range r.Perm(BlockSize)[:n] {
+			ords = append(ords, block<<blockBits|Ord(low))
+		}
+	}
+	r.Shuffle(len(ords), func(i, j int) { ords[i], ords[j] = ords[j], ords[i] })
+	return ords
+}
+
+func TestSetsAgainstMaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 150 {
+		a, b := randomOrds(r), randomOrds(r)
+		sa, sb := SetOf(a...), SetOf(b...)
+		checkSet(t, "SetOf", sa, inSome(1, a))
+		checkSet(t, "And", sa.And(sb), inSome(2, a, b))
+		checkSet(t, "Or", sa.Or(sb), inSome(1, a, b))
+		checkSet(t, "AndNot", sa.AndNot(sb), inSome(2, a, missing(b)))
+		if got, want := sa.AndLen(sb), len(inSome(2, a, b)); got != want {
+			t.Errorf("AndLen = %d, want %d", got, want)
+		}
+		c := randomOrds(r)
+		sc := SetOf(c...)
+		for k := 1; k <= 4; k++ {
+			checkSet(t, "AtLeast", AtLeast(k, sa, Set{}, sb, sc), inSome(k, a, b, c))
+		}
+		// The operands are as they were.
+		checkSet(t, "a", sa, inSome(1, a))
+		checkSet(t, "b", sb, inSome(1, b))
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// inSome gives the numbers that are in at least k of the lists, sorted.
+func inSome(k int, lists ...[]Ord) []Ord {
+	counts := make([]uint8, 3*BlockSize)
+	for _, l := range lists {
+		for _, o := range l {
+			counts[o]++
+		}
+	}
+	var r []Ord
+	for o, n := range counts {
+		if int(n) >= k {
+			r = append(r, Ord(o))
+		}
+	}
+	return r
+}
+
+func missing(ords []Ord) []Ord {
+	in := make([]bool, 3*BlockSize)
+	for _, o := range ords {
+		in[o] = true
+	}
+	var r []Ord
+	for o := range in {
+		if !in[o] {
+			r = append(r, Ord(o))
+		}
+	}
+	return r
+}
+
+func checkSet(t *testing.T, what string, a Set, want []Ord) {
+	t.Helper()
+	if got := slices.Collect(a.All()); !slices.Equal(got, want) {
+		t.Errorf("%s has %d members, want %d", what, len(got), len(want))
+	}
+	if got := a.AppendTo(nil); !slices.Equal(got, want) {
+		t.Errorf("%s.AppendTo gives %d members, want %d", what, len(got), len(want))
+	}
+	if a.Len() != len(want) {
+		t.Errorf("%s.Len() = %d, want %d", what, a.Len(), len(want))
+	}
+	in := make([]bool, 4*BlockSize)
+	for _, o := range want {
+		in[o] = true
+	}
+	for o := Ord(0); o < 4*BlockSize; o += 7 {
+		if a.Has(o) != in[o] {
+			t.Errorf("%s.Has(%d) = %t, want %t", what, o, a.Has(o), in[o])
+		}
+	}
+	var scratch Words
+	n := 0
+	for i := range a.Blocks() {
+		if w := a.Words(i, &scratch); w != nil {
+			n += w.Count()
+		}
+	}
+	if n != len(want) {
+		t.Errorf("%s.Words have %d members, want %d", what, n, len(want))
+	}
+	for _, b := range a.blocks {
+		if b.n == 0 || b.bits == nil && int(b.n) != len(b.list) || b.bits != nil && b.bits.Count() != int(b.n) {
+			t.Errorf("%s has a block that says %d members", what, b.n)
+		}
+	}
+}
+
+func TestSetWith(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 100 {
+		old, other := randomOrds(r), randomOrds(r)
+		a := SetOf(old...)
+		add := inSome(2, other, missing(old))
+		del := inSome(2, randomOrds(r), old)
+		want := inSome(1, inSome(2, old, missing(del)), add)
+		checkSet(t, "with", a.with(add, del), want)
+		checkSet(t, "old", a, inSome(1, old))
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+func TestSetStopsEarly(t *testing.T) {
+	for _, ords := range [][]Ord{{1, 2, 3}, ascending(5000)} {
+		n := 0
+		for range SetOf(ords...).All() {
+			if n++; n == 2 {
+				break
+			}
+		}
+		if n != 2 {
+			t.Errorf("All yields %d members before the end of the loop, want 2", n)
+		}
+	}
+}
+
+func TestSetOfRepeated(t *testing.T) {
+	many := make([]Ord, 0, 6000)
+	for range 3 {
+		for o := range Ord(2000) {
+			many = append(many, o)
+		}
+	}
+	for _, tt := range []struct {
+		ords []Ord
+		want int
+	}{
+		{nil, 0},
+		{[]Ord{5, 5, 5}, 1},
+		{[]Ord{70000, 3, 70000, 3}, 2},
+		{many, 2000},
+		{slices.Sorted(slices.Values(many)), 2000},
+	} {
+		if got := SetOf(tt.ords...).Len(); got != tt.want {
+			t.Errorf("SetOf(%d numbers).Len() = %d, want %d", len(tt.ords), got, tt.want)
+		}
+	}
+}
+
+func ascending(n int) []Ord {
+	ords := make([]Ord, n)
+	for i := range ords {
+		ords[i] = Ord(i)
+	}
+	return ords
+}
