@@ -1,0 +1,126 @@
+package graph
+
+import (
+	"container/list"
+	"strings"
+	"sync"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"incidentgraph/graph/view"
+)
+
+// documents parses and validates documents, and keeps the valid ones.
+type documents struct {
+	schema *ast.Schema
+	limits *view.Limits
+	rules  *rules.Rules
+	valid  *lru[*ast.QueryDocument]
+}
+
+// The cache of documents is bounded by an estimate of its memory: a parsed
+// document takes up to a hundred bytes for each byte of its text.
+const (
+	parsedBytes    = 100
+	documentMemory = 64 << 20
+)
+
+// maxErrors is how many errors of one document are told.
+const maxErrors = 20
+
+func newDocuments(schema *ast.Schema, limits *view.Limits) *documents {
+	r := rules.NewDefaultRules()
+	r.AddRule(scalarLiterals.Name, scalarLiterals.RuleFunc)
+	return &documents{schema, limits, r, newLRU[*ast.QueryDocument](documentMemory)}
+}
+
+// parse parses a document that is not known to be valid.
+func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
+	if n := len(text); n > d.limits.MaxDocumentBytes {
+		return nil, asRequestError(&view.LimitError{Limit: "maxDocumentBytes", Max: d.limits.MaxDocumentBytes, Value: n})
+	}
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, d.limits.MaxTokens)
+	if err != nil {
+		if strings.Contains(err.Error(), "exceeded token limit") {
+			return nil, asRequestError(&view.LimitError{Limit: "maxTokens", Max: d.limits.MaxTokens, Value: -1})
+		}
+		e := gqlerror.WrapIfUnwrapped(err)
+		e.Extensions = withPath(codeParseFailed, nil)
+		return nil, e
+	}
+	if len(doc.Operations) == 0 {
+		return nil, requestError(codeValidationFailed, "the document has no operation")
+	}
+	return doc, nil
+}
+
+// validate checks a parsed document, its size first, and keeps it if it is
+// valid.
+func (d *documents) validate(text string, doc *ast.QueryDocument) gqlerror.List {
+	if err := checkShape(doc, d.limits); err != nil {
+		return gqlerror.List{asRequestError(err)}
+	}
+	errs := validator.ValidateWithRules(d.schema, doc, d.rules)
+	for _, e := range errs {
+		e.Extensions = withPath(codeValidationFailed, nil)
+	}
+	if more := len(errs) - maxErrors; more > 0 {
+		errs = append(errs[:maxErrors], requestError(codeValidationFailed, "and %d more errors", more))
+	}
+	if len(errs) == 0 {
+		d.valid.add(text, doc, len(text)*parsedBytes)
+	}
+	return errs
+}
+
+// lru keeps values by name up to a total size, and drops what was not asked
+// for longest. It is safe for concurrent use.
+type lru[V any] struct {
+	max int
+
+	mu     sync.Mutex // guards what follows
+	size   int
+	recent *list.List // of *entry[V], the latest first
+	byName map[string]*list.Element
+}
+
+type entry[V any] struct {
+	name  string
+	value V
+	size  int
+}
+
+func newLRU[V any](maxSize int) *lru[V] {
+	return &lru[V]{max: maxSize, recent: list.New(), byName: make(map[string]*list.Element)}
+}
+
+func (l *lru[V]) get(name string) (V, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.byName[name]; e != nil {
+		l.recent.MoveToFront(e)
+		return e.Value.(*entry[V]).value, true
+	}
+	var none V
+	return none, false
+}
+
+// add keeps a value, unless it alone is too large.
+func (l *lru[V]) add(name string, value V, size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byName[name] != nil || size > l.max {
+		return
+	}
+	l.byName[name] = l.recent.PushFront(&entry[V]{name, value, size})
+	l.size += size
+	for l.size > l.max {
+		last := l.recent.Remove(l.recent.Back()).(*entry[V])
+		delete(l.byName, last.name)
+		l.size -= last.size
+	}
+}

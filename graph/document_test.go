@@ -1,0 +1,183 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"incidentgraph/graph/view"
+)
+
+// parsed parses a document and, where valid is asked for, validates it.
+func parsed(t testing.TB, text string, valid bool) *ast.QueryDocument {
+	t.Helper()
+	doc, err := parser.ParseQuery(&ast.Source{Input: text})
+	if err != nil {
+		t.Fatalf("parse %s: %v", text, err)
+	}
+	if valid {
+		limits := DefaultLimits()
+		d := newDocuments(executableSchema().Schema(), &limits)
+		if errs := d.validate(text, doc); errs != nil {
+			t.Fatalf("validate %s: %v", text, errs)
+		}
+	}
+	return doc
+}
+
+// doubling gives n fragments of which each spreads the next one twice.
+func doubling(n int, on, leaf string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " fragment F%d on %s { ...F%d ...F%d }", i, on, i+1, i+1)
+	}
+	fmt.Fprintf(&b, " fragment F%d on %s { %s }", n, on, leaf)
+	return b.String()
+}
+
+func TestCheckShape(t *testing.T) {
+	limits := view.Limits{MaxDepth: 3, MaxFields: 8, MaxAliases: 2, MaxRootFields: 3}
+	for _, c := range []struct {
+		document, limit string
+		value           int
+	}{
+		{`{ a { b { c } } }`, "", 0},
+		{`{ a { b { c { d } } } }`, "maxDepth", 4},
+		{`{ a { ... { b { ...F } } } } fragment F on T { c { d } }`, "maxDepth", 4},
+		{`{ x: a y: b c }`, "", 0},
+		{`{ x: a { y: b z: c } }`, "maxAliases", 3},
+		{`{ a b c d }`, "maxRootFields", 4},
+		{`{ ...F ...F } fragment F on T { a b }`, "maxRootFields", 4},
+		{`{ a { b c d e f g h i } }`, "maxFields", 9},
+		{`{ a { ...F ...F } } fragment F on T { b c d e }`, "maxFields", 9},
+		{`query A { a } query B { a b c d }`, "maxRootFields", 4},
+		{`{ ...A } fragment A on T { ...B } fragment B on T { ...A a }`, "", 0},
+		{`{ ...A } fragment A on T { a ...A }`, "", 0},
+		{`{ ...Missing a }`, "", 0},
+		{`{ a { ...F0 } }` + doubling(60, "T", "a"), "maxFields", -1},
+	} {
+		start := time.Now()
+		err := checkShape(parsed(t, c.document, false), &limits)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("checkShape(%.40s) took %v", c.document, took)
+		}
+		var limit *view.LimitError
+		switch {
+		case c.limit == "" && err != nil:
+			t.Errorf("checkShape(%s) = %v, want nil", c.document, err)
+		case c.limit != "" && (!errors.As(err, &limit) || limit.Limit != c.limit || limit.Value != c.value):
+			t.Errorf("checkShape(%s) = %v, want %s with %d", c.document, err, c.limit, c.value)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	limits := DefaultLimits()
+	for _, c := range []struct {
+		document  string
+		variables map[string]any
+		want      int
+	}{
+		{`{ __typename }`, nil, 0},
+		{`{ __schema { types { name fields { name } } } __type(name: "Org") { name } }`, nil, 0},
+		{`{ service { version } }`, nil, 2},
+		{`{ incident(caseId: "a") { id title { text } } }`, nil, 4},
+		// the connection, its page, 20 times the node
+		{`{ incidents { nodes { id } } }`, nil, 1 + 1 + 20},
+		{`{ incidents(first: 3) { nodes { id } totalCount } }`, nil, 1 + 1 + 3 + 1},
+		{`{ incidents(last: 3) { edges { cursor node { id } } } }`, nil, 1 + 1 + 3*(1+1+1)},
+		{`{ incidents(first: 0) { nodes { id } } }`, nil, 2},
+		{`query Q($n: Int) { incidents(first: $n) { nodes { id } } }`, map[string]any{"n": int64(7)}, 1 + 1 + 7},
+		{`query Q($n: Int = 4) { incidents(first: $n) { nodes { id } } }`, nil, 1 + 1 + 4},
+		{`query Q($n: Int) { incidents(first: $n) { nodes { id } } }`, nil, 1 + 1 + 20},
+		// what is refused later counts as the largest page
+		{`{ incidents(first: 1000) { nodes { id } } }`, nil, 1 + 1 + 100},
+		{`{ incidents(first: 2) { nodes { related(first: 5) { nodes { id } } } } }`, nil, 1 + 1 + 2*(1+1+5)},
+		// another list is taken for 10 elements
+		{`{ incident(caseId: "a") { components { slug } } }`, nil, 1 + 1 + 10},
+		{`{ nodes(ids: ["a", "b", "c"]) { id } }`, nil, 1 + 3},
+		// a fragment counts where it is spread, for the page that it is spread in
+		{`{ a: incidents(first: 2) { ...F } b: incidents(first: 5) { ...F } } fragment F on IncidentConnection { totalCount nodes { id } }`, nil,
+			(1 + 1 + 1 + 2) + (1 + 1 + 1 + 5)},
+		{`{ incidents { ... { nodes { id } } } }`, nil, 1 + 1 + 20},
+		// work
+		{`{ incident(caseId: "a") { summary { text } lessons { text } } }`, nil, 1 + recordCost + 2 + 2},
+		{`{ incidents(first: 3) { nodes { ...F caseId } } } fragment F on Incident { url ... { docs } }`, nil, 1 + 1 + 3*(recordCost+3)},
+		{`{ incident(caseId: "a") { similar(first: 2) { nodes { id } } } }`, nil, 1 + (1 + 500) + 1 + 2},
+		{`{ incidents(where: {org: {eq: "a"}}, first: 0) { totalCount } }`, nil, 1 + 2 + 1},
+		{`query Q($w: IncidentFilter) { incidents(where: $w, first: 0) { totalCount } }`,
+			map[string]any{"w": map[string]any{"links": []any{map[string]any{"kind": "RELATED"}}}}, 1 + (1 + linkCost + 1 + 1) + 1},
+	} {
+		doc := parsed(t, c.document, true)
+		if got := costOf(doc.Operations[0], c.variables, &limits); got != c.want {
+			t.Errorf("cost of %s = %d, want %d", c.document, got, c.want)
+		}
+	}
+}
+
+func TestCostliest(t *testing.T) {
+	for _, c := range []struct{ document, want string }{
+		{`{ service { version } incidents(first: 50) { nodes { id } } }`, "incidents"},
+		{`{ incidents { nodes { title { text } more: related(first: 100) { edges { node { id date } } } } } }`, "incidents.nodes.more"},
+		{`{ a: incidents { ...F } } fragment F on IncidentConnection { nodes { components { incidents(first: 30) { nodes { id } } } } }`, "a.nodes.components.incidents"},
+		{`{ nodes(ids: ["a", "b"]) { ... on Incident { components { id } } } }`, "nodes.components"},
+		{`{ service { version revision } }`, "service"},
+	} {
+		doc := parsed(t, c.document, true)
+		costs := costing{maxPage: 100}
+		if got := costs.costliest(doc.Operations[0]); got != c.want {
+			t.Errorf("costliest of %s = %s, want %s", c.document, got, c.want)
+		}
+	}
+}
+
+// TestWalksAreLinear gives the walks a document that is exponential when
+// fragments are expanded.
+func TestWalksAreLinear(t *testing.T) {
+	doc := parsed(t, "{ incidents { ...F0 } }"+doubling(60, "IncidentConnection", "nodes { id }"), false)
+	limits := DefaultLimits()
+	limits.MaxFields = 1 << 50
+	d := newDocuments(executableSchema().Schema(), &limits)
+	start := time.Now()
+	if errs := d.validate("", doc); errs != nil {
+		t.Fatalf("validate: %v", errs)
+	}
+	if got := costOf(doc.Operations[0], nil, &limits); got < lots {
+		t.Errorf("cost = %d, want at least %d", got, lots)
+	}
+	costs := costing{maxPage: 100}
+	if got := costs.costliest(doc.Operations[0]); got != "incidents" {
+		t.Errorf("costliest = %s, want incidents", got)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("the walks took %v, want milliseconds", took)
+	}
+}
+
+func TestLRU(t *testing.T) {
+	l := newLRU[int](10)
+	l.add("a", 1, 4)
+	l.add("b", 2, 4)
+	l.add("a", 9, 4) // there already
+	l.get("a")
+	l.add("c", 3, 4)  // drops b, which was not asked for longest
+	l.add("d", 4, 11) // too large by itself
+	got := map[string]int{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if v, ok := l.get(name); ok {
+			got[name] = v
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"a": 1, "c": 3}, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	if l.size != 8 {
+		t.Errorf("size = %d, want 8", l.size)
+	}
+}

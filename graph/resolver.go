@@ -1,0 +1,7 @@
+package graph
+
+//go:generate go tool gqlgen generate
+
+// Resolver is the root of the resolvers. It is empty: what an operation sees
+// travels in its context, see package view.
+type Resolver struct{}

@@ -1,0 +1,204 @@
+package view
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"incidentgraph/graph/model"
+	"incidentgraph/internal/incident"
+	"incidentgraph/internal/index"
+)
+
+// RecurrenceChain is the tree of cases that repeat one case.
+type RecurrenceChain struct {
+	op   *Operation
+	root *index.Node
+	size int
+
+	once  sync.Once
+	chain *index.Chain
+}
+
+// loaded gives the whole chain.
+func (c *RecurrenceChain) loaded() *index.Chain {
+	c.once.Do(func() {
+		if c.chain == nil {
+			c.chain = c.op.index.Chain(c.root)
+		}
+	})
+	return c.chain
+}
+
+func (o *Operation) chain(c *index.Chain) *RecurrenceChain {
+	if c == nil {
+		return nil
+	}
+	return &RecurrenceChain{op: o, root: c.Root, size: len(c.Members), chain: c}
+}
+
+// chainOf finds the chain with this root; nil where the case is not the root
+// of one.
+func (o *Operation) chainOf(rootID string) *RecurrenceChain {
+	n := o.index.Lookup(rootID)
+	if n == nil || o.index.RecurrenceOf(n) != nil {
+		return nil
+	}
+	return o.chain(o.index.Chain(n))
+}
+
+// RecurrenceChain is the chain that the incident is part of.
+func (i *Incident) RecurrenceChain() *RecurrenceChain { return i.op.chain(i.op.index.Chain(i.node)) }
+
+// ID is the node id.
+func (c *RecurrenceChain) ID() string { return nodeID(chainID, c.root.ID) }
+
+// Root is the case that all others repeat.
+func (c *RecurrenceChain) Root() *Incident { return c.op.incident(c.root) }
+
+// Size counts the members.
+func (c *RecurrenceChain) Size() int { return c.size }
+
+// Depth is that of the deepest member.
+func (c *RecurrenceChain) Depth() int { return c.loaded().Depth }
+
+// PersistentFactors are the contributing factors that every member has.
+func (c *RecurrenceChain) PersistentFactors() []*ContributingFactor {
+	members := c.loaded().Members
+	ids := slices.Clone(c.root.Terms(incident.ContributingFactor))
+	for _, m := range members {
+		theirs := m.Node.Terms(incident.ContributingFactor)
+		ids = slices.DeleteFunc(ids, func(id index.TermID) bool { return !slices.Contains(theirs, id) })
+	}
+	return termsOf[ContributingFactor](c.op, ids)
+}
+
+// Members are the cases of the chain.
+func (c *RecurrenceChain) Members(first *int, after *string) (*RecurrenceMemberConnection, error) {
+	p, err := c.op.check(PageArgs{First: first, After: after}, memberList, "", 2)
+	if err != nil {
+		return nil, err
+	}
+	members := c.loaded().Members
+	at := func(i int) *place { return memberPlace(&members[i]) }
+	return &RecurrenceMemberConnection{listed(p, len(members), at, func(i int) *RecurrenceMemberEdge {
+		return &RecurrenceMemberEdge{incident: Incident{c.op, members[i].Node}, member: &members[i]}
+	})}, nil
+}
+
+// memberPlace is a place in a chain: by depth, then date, without a date last,
+// then case id.
+func memberPlace(m *index.ChainMember) *place {
+	date := m.Node.Date
+	return &place{
+		list:   memberList,
+		values: []index.KeyValue{{N: int64(m.Depth)}, {N: int64(date), Null: date.IsZero()}},
+		key:    m.Node.ID,
+	}
+}
+
+// RecurrenceMemberConnection is the list of a chain's members, in pages.
+type RecurrenceMemberConnection struct {
+	connection[*Incident, *RecurrenceMemberEdge]
+}
+
+// RecurrenceMemberEdge is one member of a chain, compared with its parent.
+type RecurrenceMemberEdge struct {
+	incident Incident
+	member   *index.ChainMember
+}
+
+// Node is the member.
+func (e *RecurrenceMemberEdge) Node() *Incident { return &e.incident }
+
+func (e *RecurrenceMemberEdge) node() *Incident { return &e.incident }
+
+// Cursor is the element's place in the list.
+func (e *RecurrenceMemberEdge) Cursor() string { return memberPlace(e.member).cursor() }
+
+// Parent is the case that the member repeats.
+func (e *RecurrenceMemberEdge) Parent() *Incident { return e.incident.op.incident(e.member.Parent) }
+
+// Depth is how far the member is from the root.
+func (e *RecurrenceMemberEdge) Depth() int { return e.member.Depth }
+
+// GapDays is how many days after its parent the member happened.
+func (e *RecurrenceMemberEdge) GapDays() (int, bool) {
+	parent := e.member.Parent
+	if parent == nil || parent.Date.Day() == 0 || e.member.Node.Date.Day() == 0 {
+		return 0, false
+	}
+	gap := e.member.Node.Date.FirstDay().Sub(parent.Date.FirstDay())
+	return int(gap / (24 * time.Hour)), true
+}
+
+// Kept are the terms that the parent has too.
+func (e *RecurrenceMemberEdge) Kept() []Term { return e.compared(common, false) }
+
+// Appeared are the terms that the parent does not have.
+func (e *RecurrenceMemberEdge) Appeared() []Term { return e.compared(only, false) }
+
+// Gone are the terms of the parent that the member does not have.
+func (e *RecurrenceMemberEdge) Gone() []Term { return e.compared(only, true) }
+
+func (e *RecurrenceMemberEdge) compared(by func(a, b *index.Node) []index.TermID, fromParent bool) []Term {
+	a, b := e.member.Node, e.member.Parent
+	if b == nil {
+		return []Term{}
+	}
+	if fromParent {
+		a, b = b, a
+	}
+	return e.incident.op.mixed(by(a, b))
+}
+
+// RecurrenceChainConnection is a list of chains, in pages.
+type RecurrenceChainConnection struct {
+	connection[*RecurrenceChain, *RecurrenceChainEdge]
+}
+
+// RecurrenceChainEdge is one element of a list of chains.
+type RecurrenceChainEdge struct {
+	Node *RecurrenceChain
+	at   place
+}
+
+func (e *RecurrenceChainEdge) node() *RecurrenceChain { return e.Node }
+
+// Cursor is the element's place in the list.
+func (e *RecurrenceChainEdge) Cursor() string { return e.at.cursor() }
+
+// RecurrenceChains lists the chains of which a member matches.
+func (o *Operation) RecurrenceChains(minSize *int, where *model.IncidentFilter, a PageArgs) (*RecurrenceChainConnection, error) {
+	set, err := o.selected(o.index.All(), where)
+	if err != nil {
+		return nil, err
+	}
+	return o.chains(set, minSize, a)
+}
+
+// minChainSize is the size of the smallest chain.
+const minChainSize = 2
+
+// chains lists the chains with a member in the set.
+func (o *Operation) chains(set index.Set, minSize *int, a PageArgs) (*RecurrenceChainConnection, error) {
+	least := minChainSize
+	if minSize != nil {
+		least = *minSize
+	}
+	if least < minChainSize {
+		return nil, badInput("minSize", "must be %d or more", minChainSize)
+	}
+	p, err := o.check(a, chainList, "", 1)
+	if err != nil {
+		return nil, err
+	}
+	roots := o.index.Chains(least, set)
+	at := func(i int) *place { return countPlace(chainList, "", roots[i].Size, roots[i].Root.ID) }
+	return &RecurrenceChainConnection{listed(p, len(roots), at, func(i int) *RecurrenceChainEdge {
+		return &RecurrenceChainEdge{
+			Node: &RecurrenceChain{op: o, root: roots[i].Root, size: roots[i].Size},
+			at:   *at(i),
+		}
+	})}, nil
+}
