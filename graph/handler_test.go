@@ -340,6 +340,14 @@ func TestOverload(t *testing.T) {
 	if w := exchange(h, "GET", getURL("query", "{ service { version } }"), ""); w.Code != http.StatusOK {
 		t.Errorf("operation after that = %d, want 200", w.Code)
 	}
+
+	// One that panics outside of its fields holds nothing either.
+	h.engine.AroundResponses(func(context.Context, graphql.ResponseHandler) *graphql.Response { panic("x") })
+	for range 2 {
+		if w := exchange(h, "GET", getURL("query", "{ service { version } }"), ""); w.Code != http.StatusInternalServerError {
+			t.Errorf("operation that panics = %d, want %d", w.Code, http.StatusInternalServerError)
+		}
+	}
 }
 
 func TestLimitsHaveDefaults(t *testing.T) {

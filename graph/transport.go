@@ -104,7 +104,6 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 		return
 	}
 	response, tag := t.execute(r, exec, oc, mediaType)
-	<-t.running // a client that is slow to take the answer holds nothing
 	if response != nil {
 		seen.errors(response.Errors...)
 	}
@@ -137,10 +136,12 @@ const revalidate = "no-cache"
 // statusPartial is the 2026 draft's status of an answer with data and errors.
 const statusPartial = 294
 
-// execute runs an operation on a view of the newest state, and closes the view
-// when the answer is made. For a GET it also gives the answer's entity tag, and
-// no answer where the request names that tag.
+// execute runs an operation on a view of the newest state. When the answer is
+// made it closes the view and gives the operation's token back: a client that
+// is slow to take the answer holds nothing. For a GET it also gives the
+// answer's entity tag, and no answer where the request names that tag.
 func (t *httpTransport) execute(r *http.Request, exec graphql.GraphExecutor, oc *graphql.OperationContext, mediaType string) (response *graphql.Response, tag string) {
+	defer func() { <-t.running }()
 	ctx := r.Context()
 	state, err := t.ingester.View(ctx)
 	if err != nil {
