@@ -96,7 +96,11 @@ func BenchmarkGet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer snapshot.Close()
+	defer func() {
+		if err := snapshot.Close(); err != nil {
+			b.Errorf("Snapshot.Close() = %v", err)
+		}
+	}()
 	b.SetBytes(benchRecord)
 	b.ReportAllocs()
 	n := 0
@@ -128,7 +132,11 @@ func BenchmarkRecords(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer snapshot.Close()
+	defer func() {
+		if err := snapshot.Close(); err != nil {
+			b.Errorf("Snapshot.Close() = %v", err)
+		}
+	}()
 	b.SetBytes(int64(len(ids) * benchRecord))
 	n := 0
 	for b.Loop() {

@@ -105,9 +105,9 @@ func inspect(ctx context.Context, path string, file *os.File, full bool, report 
 	if errors.Is(err, errNotBolt) {
 		return fmt.Errorf("%s: %w: %w", path, ErrNotStore, err)
 	}
-	if err != nil {
+	if err != nil { // a finding like others, though nothing can follow it
 		report(Finding{Reason: err.Error()})
-		return nil
+		return nil //nolint:nilerr // it was reported
 	}
 	in := &inspection{ctx: ctx, path: path, pages: pages, full: full, report: report, counts: map[string]uint64{}}
 	pages.report = in.found
@@ -247,7 +247,7 @@ func (in *inspection) readMeta() error {
 	if err == nil && !state {
 		err = in.fail(bucketMeta, []byte(keyState), "entry is missing or damaged")
 	}
-	if err == nil && !(version && state) {
+	if err == nil && (!version || !state) {
 		err = errStop
 	}
 	return err

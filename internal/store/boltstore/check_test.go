@@ -23,7 +23,7 @@ func small(t *testing.T) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	head, err := s.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestCheckWithContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	if _, err := s.Check(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("Store.Check() = %v, want %v", err, context.Canceled)
 	}
@@ -264,5 +264,13 @@ func TestFindingString(t *testing.T) {
 	f := Finding{Bucket: "records", Key: []byte("IL\xff"), Page: 12, Reason: "reason"}
 	if got, want := f.String(), `bucket records, key "IL\xff", page 12: reason`; got != want {
 		t.Errorf("Finding.String() = %s, want %s", got, want)
+	}
+}
+
+// closing closes a store at the end of a test.
+func closing(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Errorf("Close() = %v", err)
 	}
 }

@@ -82,7 +82,7 @@ func (s *Store) compactTo(ctx context.Context, dst string) (Compaction, error) {
 	if err != nil {
 		return Compaction{}, err
 	}
-	defer os.Remove(temporary)
+	defer func() { _ = os.Remove(temporary) }() // it may have its name by then
 	state, dropped, err := s.copyTo(ctx, temporary)
 	if err != nil {
 		return Compaction{}, err

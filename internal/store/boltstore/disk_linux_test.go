@@ -113,7 +113,7 @@ func TestReadOnlyFile(t *testing.T) {
 			t.Errorf("Open(ReadOnly) of a read-only file = %v", err)
 			return
 		}
-		defer s.Close()
+		defer closing(t, s)
 		s2, err := Open(path, Options{})
 		if !errors.Is(err, ErrReadOnly) || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), path) {
 			t.Errorf("Open() of a read-only file = %v, %v, want %v", s2, err, ErrReadOnly)

@@ -25,7 +25,7 @@ func lockHolder(file *os.File) int {
 	if err != nil {
 		return 0
 	}
-	defer locks.Close()
+	defer func() { _ = locks.Close() }() // only read
 	inode := ":" + strconv.FormatUint(stat.Ino, 10)
 	holder := 0
 	for lines := bufio.NewScanner(locks); lines.Scan(); {

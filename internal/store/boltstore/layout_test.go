@@ -180,7 +180,7 @@ func FuzzFile(f *testing.F) {
 			}
 			return
 		}
-		defer s.Close()
+		defer closing(t, s)
 		head, err := s.Head(t.Context())
 		if err != nil {
 			t.Fatalf("Head() = %v", err)
@@ -213,7 +213,7 @@ func TestEmptyStoreIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	head, err := s.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)

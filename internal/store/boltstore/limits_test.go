@@ -29,7 +29,7 @@ func TestNoAddressSpace(t *testing.T) {
 	if err != nil {
 		t.Fatalf("openReserving(0) = %v", err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	head, err := s.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestCommitThatMayBeLost(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Open() = %v", err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	if got, err := s.Head(t.Context()); err != nil || got != next {
 		t.Errorf("Head() = %v, %v, want %v", got, err, next)
 	}
@@ -90,7 +90,7 @@ func TestPanicInTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer closing(t, s)
 	at := &Finding{Bucket: bucketRecords, Key: []byte("b"), Page: 4}
 	err = s.view(at, func(*bolt.Tx) error { panic("assertion failed") })
 	var corrupt *CorruptError
@@ -99,6 +99,33 @@ func TestPanicInTransaction(t *testing.T) {
 	}
 	if _, err := s.Head(context.Background()); err != nil {
 		t.Errorf("Head() after a panic of a reader = %v", err)
+	}
+}
+
+// TestRecordsAreCounted: a record that can't be found any more is missed.
+func TestRecordsAreCounted(t *testing.T) {
+	s, err := Open(small(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closing(t, s)
+	if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucketRecords)).Delete([]byte("b")) }); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := snapshot.Close(); err != nil {
+			t.Errorf("Snapshot.Close() = %v", err)
+		}
+	}()
+	var last error
+	for _, last = range snapshot.Records() {
+	}
+	if !errors.Is(last, store.ErrCorrupt) {
+		t.Errorf("Records() ends with %v, want %v", last, store.ErrCorrupt)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"incidentgraph/internal/store"
 )
@@ -112,7 +113,7 @@ func openLocked(path string, file *os.File, o Options, reserve int64) (*Store, e
 	switch {
 	case err == nil:
 		return s, nil
-	case errors.Is(err, bolt.ErrTimeout):
+	case errors.Is(err, berrors.ErrTimeout):
 		return nil, &LockedError{Path: path}
 	}
 	_ = file.Close() // twice where bbolt has closed it: harmless
@@ -210,7 +211,7 @@ func createMissing(path string, lineage store.Lineage) error {
 	if err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
-	defer os.Remove(temporary)
+	defer func() { _ = os.Remove(temporary) }() // it may have its name by then
 	state := fileState{head: store.Position{Lineage: lineage}}
 	if err := writeEmpty(temporary, state); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)

@@ -114,12 +114,12 @@ func testWholeChanges(t *testing.T, log store.Log) {
 }
 
 // readPair reads both records of one snapshot and gives its sequence.
-func readPair(ctx context.Context, log store.Log) (uint64, error) {
+func readPair(ctx context.Context, log store.Log) (sequence uint64, err error) {
 	s, err := log.Snapshot(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	left, err := s.Get("left")
 	if err != nil {
 		return 0, err

@@ -22,7 +22,7 @@ func filled(t *testing.T, log store.Log, seed uint64, n int) *writer {
 func testFollow(t *testing.T, log store.Log) {
 	beginning := headOf(t, log)
 	w := filled(t, log, 1, 25)
-	positions := []store.Position{beginning}
+	positions := append(make([]store.Position, 0, len(w.history)+2), beginning)
 	for _, e := range w.history {
 		positions = append(positions, e.Position)
 	}

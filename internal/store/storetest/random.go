@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -36,13 +37,8 @@ func (m *model) apply(c store.Change) {
 
 // sorted gives the records by id.
 func (m *model) sorted() []store.Record {
-	var ids []string
-	for id := range m.records {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	var records []store.Record
-	for _, id := range ids {
+	records := make([]store.Record, 0, len(m.records))
+	for _, id := range slices.Sorted(maps.Keys(m.records)) {
 		records = append(records, m.records[id])
 	}
 	return records
@@ -52,7 +48,7 @@ func (m *model) sorted() []store.Record {
 // changes between good ones, and snapshots kept open for a while.
 func testRandom(t *testing.T, log store.Log) {
 	const seed, steps = 20, 250
-	random := rand.New(rand.NewPCG(seed, 2))
+	random := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // to be repeated, not to be secret
 	g := NewGenerator(seed)
 	w := newWriter(t, log)
 	m := newModel()

@@ -18,12 +18,10 @@ func testSnapshotOrder(t *testing.T, log store.Log) {
 		w.append(put(id, fmt.Sprint(i)))
 	}
 	sort.Strings(ids) // Go compares strings bytewise
-	var got []string
-	for _, r := range state(t, log) {
-		got = append(got, r.ID)
-	}
-	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", ids) {
-		t.Errorf("Records() in the order %q, want %q", got, ids)
+	for i, r := range state(t, log) {
+		if r.ID != ids[i] {
+			t.Errorf("Records(), number %d = %q, want %q", i, r.ID, ids[i])
+		}
 	}
 }
 
