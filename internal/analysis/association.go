@@ -51,154 +51,162 @@ type AssociationQuery struct {
 // each unordered pair is there once, the smaller slug left, unless Term names
 // the left side.
 func Associations(ctx context.Context, s *index.Snapshot, set index.Set, q AssociationQuery) ([]Association, error) {
-	left, right, pairs, err := countPairs(ctx, s, set, q)
+	t := newTester(s, set.Len())
+	var err error
+	if q.Term != nil {
+		err = t.countTerm(ctx, set, *q.Term, q.Right, q.MinSupport)
+	} else {
+		err = t.countPairs(ctx, set, q.Left, q.Right, q.MinSupport)
+	}
 	if err != nil {
 		return nil, err
 	}
-	total := set.Len()
-	list := make([]Association, 0, len(pairs))
-	for _, p := range pairs {
-		if p.both < max(q.MinSupport, 1) {
-			continue
-		}
-		list = append(list, associate(p, left.of(p.left), right.of(p.right), total))
+	if err := t.test(ctx); err != nil {
+		return nil, err
 	}
-	// A defined order before the correction keeps its result the same to the
-	// last bit, whatever order the pairs were counted in.
-	slug := func(t index.TermID) string { return s.Term(t).Slug }
-	slices.SortFunc(list, func(a, b Association) int {
-		return cmp.Or(
-			cmp.Compare(b.NPMI*float64(b.Both), a.NPMI*float64(a.Both)),
-			cmp.Compare(slug(a.Left), slug(b.Left)),
-			cmp.Compare(slug(a.Right), slug(b.Right)))
-	})
-	p := make([]float64, len(list))
-	for i, a := range list {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		p[i] = FisherGreater(a.Both, a.LeftCount, a.RightCount, a.Total)
-	}
-	for i, v := range BenjaminiHochberg(p) {
-		list[i].P, list[i].Q = p[i], v
-	}
-	if q.First >= 0 && len(list) > q.First {
-		list = slices.Clip(list[:q.First])
-	}
-	return list, nil
+	return t.associations(q.First), nil
 }
 
-// Associate compares two terms over set; Q is left 0 since one pair alone is
-// tested by whoever asks for it.
-func associate(p pair, left, right, total int) Association {
-	a := Association{Left: p.left, Right: p.right, Both: p.both, LeftCount: left, RightCount: right, Total: total}
-	n := float64(total)
-	pb := float64(p.both) / n
-	a.Support = pb
-	a.Confidence = float64(p.both) / float64(left)
-	a.ConfidenceInterval = Wilson(p.both, left)
-	a.Lift = float64(p.both) * n / (float64(left) * float64(right))
-	if p.both == total {
-		a.NPMI = 1
-	} else {
-		a.NPMI = math.Log(a.Lift) / -math.Log(pb)
-	}
-	return a
+// tester collects pairs of terms and tests them together.
+type tester struct {
+	s     *index.Snapshot
+	total int
+	pairs []pair
 }
 
-// pair is two terms and the number of incidents with both.
+func newTester(s *index.Snapshot, total int) *tester { return &tester{s: s, total: total} }
+
+// pair is two terms that occur together.
 type pair struct {
-	left, right index.TermID
-	both        int
+	left, right         index.TermID
+	leftSlug, rightSlug string
+	both, lefts, rights int
+	strength            float64 // NPMI times both
+	p, q                float64
 }
 
-// maxMatrix bounds the cells of the counting matrix; beyond it a map counts.
-const maxMatrix = 1 << 22
+// add adds a pair.
+func (t *tester) add(p pair) {
+	p.strength = npmi(p.both, p.lefts, p.rights, t.total) * float64(p.both)
+	t.pairs = append(t.pairs, p)
+}
 
-// countPairs counts, over the incidents of set, the terms of both sides and
-// the pairs that occur together.
-func countPairs(ctx context.Context, s *index.Snapshot, set index.Set, q AssociationQuery) (left, right tally, pairs []pair, err error) {
-	left, right = newTally(s, q.Left), newTally(s, q.Right)
-	column := newTally(s, q.Right) // place of a right term in a row
-	for i, t := range s.Terms(q.Right) {
-		column[t] = int32(i) //nolint:gosec // fewer terms than 2^31
+// countPairs adds the pairs of the terms of two vocabularies.
+func (t *tester) countPairs(ctx context.Context, set index.Set, left, right incident.Vocabulary, minSupport int) error {
+	x := crossingOf(t.s, set, GroupKey(left), GroupKey(right))
+	a, b := x.columns[0], x.columns[1]
+	lefts, err := tally(ctx, set, a)
+	if err != nil {
+		return err
 	}
-	row := newTally(s, q.Left)
-	rows := s.Terms(q.Left)
-	if q.Term != nil {
-		rows = []index.TermID{*q.Term}
+	rights, err := tally(ctx, set, b)
+	if err != nil {
+		return err
 	}
-	for i := range row {
-		row[i] = -1
-	}
-	for i, t := range rows {
-		row[t] = int32(i) //nolint:gosec // fewer terms than 2^31
-	}
-	width := len(s.Terms(q.Right))
-	count, collect := newPairCounter(len(rows), width)
-	same := q.Left == q.Right && q.Term == nil
-	err = eachNode(ctx, s, set, func(n *index.Node) {
-		a, b := n.Terms(q.Left), n.Terms(q.Right)
-		for _, t := range a {
-			left.add(t)
-		}
-		for _, t := range b {
-			right.add(t)
-		}
-		for i, x := range a {
-			if row[x] < 0 {
-				continue
-			}
-			for j, y := range b {
-				if x == y || same && j <= i {
-					continue
-				}
-				count(int(row[x]), int(column[y]))
-			}
+	same := left == right
+	counts := newGrid(a.size(), b.size())
+	err = x.each(ctx, func(_ index.Ord, i, j uint32) {
+		if !same || i < j {
+			counts.add(i, j)
 		}
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	columns := s.Terms(q.Right)
-	seen := map[[2]index.TermID]int{} // within one vocabulary (x, y) and (y, x) are one pair
-	collect(func(r, c, both int) {
-		p := pair{rows[r], columns[c], both}
-		if !same {
-			pairs = append(pairs, p)
+	counts.each(func(i, j uint32, n int) {
+		if n < minSupport || i == a.none || j == b.none {
 			return
 		}
-		if s.Term(p.left).Slug > s.Term(p.right).Slug {
-			p.left, p.right = p.right, p.left
+		if same && a.names[i] > a.names[j] {
+			i, j = j, i
 		}
-		key := [2]index.TermID{p.left, p.right}
-		if i, ok := seen[key]; ok {
-			pairs[i].both += both
-			return
-		}
-		seen[key] = len(pairs)
-		pairs = append(pairs, p)
+		t.add(pair{
+			left: a.terms[i], right: b.terms[j], leftSlug: a.names[i], rightSlug: b.names[j],
+			both: n, lefts: int(lefts[i]), rights: int(rights[j]),
+		})
 	})
-	return left, right, pairs, nil
+	return nil
 }
 
-// newPairCounter counts cells of a matrix: in an array where it is small, in a
-// map otherwise. collect calls f for each cell that was counted.
-func newPairCounter(rows, width int) (count func(r, c int), collect func(f func(r, c, n int))) {
-	if rows*width <= maxMatrix {
-		cells := make([]int32, rows*width)
-		return func(r, c int) { cells[r*width+c]++ }, func(f func(r, c, n int)) {
-			for i, n := range cells {
-				if n > 0 {
-					f(i/width, i%width, int(n))
-				}
-			}
+// countTerm adds the pairs of one term with those of a vocabulary.
+func (t *tester) countTerm(ctx context.Context, set index.Set, left index.TermID, right incident.Vocabulary, minSupport int) error {
+	b := columnOf(t.s, GroupKey(right))
+	rights, err := tally(ctx, set, b)
+	if err != nil {
+		return err
+	}
+	return t.countWith(ctx, set, left, b, rights, minSupport, []index.TermID{left})
+}
+
+// countWith adds the pairs of one term with those of a column that are not
+// among except; rights are the column's counts over set.
+func (t *tester) countWith(ctx context.Context, set index.Set, left index.TermID, b *column, rights []int32, minSupport int, except []index.TermID) error {
+	with := set.And(t.s.Postings(left))
+	both, err := tally(ctx, with, b)
+	if err != nil {
+		return err
+	}
+	slug := t.s.Term(left).Slug
+	for j, n := range both[:b.none] {
+		if int(n) < max(minSupport, 1) || slices.Contains(except, b.terms[j]) {
+			continue
+		}
+		t.add(pair{
+			left: left, right: b.terms[j], leftSlug: slug, rightSlug: b.names[j],
+			both: int(n), lefts: with.Len(), rights: int(rights[j]),
+		})
+	}
+	return nil
+}
+
+// test gives the pairs their p and q.
+func (t *tester) test(ctx context.Context) error {
+	logs := logFactorialsOf(t.s)
+	p := make([]float64, len(t.pairs))
+	for i, x := range t.pairs {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p[i] = logs.fisherGreater(x.both, x.lefts, x.rights, t.total)
+	}
+	for i, q := range BenjaminiHochberg(p) {
+		t.pairs[i].p, t.pairs[i].q = p[i], q
+	}
+	return nil
+}
+
+// associations gives the first pairs as associations, all where first is
+// negative: the strongest first, then by slugs.
+func (t *tester) associations(first int) []Association {
+	pairs := firstOf(t.pairs, first, func(a, b pair) int {
+		return cmp.Or(
+			cmp.Compare(b.strength, a.strength),
+			cmp.Compare(a.leftSlug, b.leftSlug),
+			cmp.Compare(a.rightSlug, b.rightSlug))
+	})
+	list := make([]Association, len(pairs))
+	for i, p := range pairs {
+		list[i] = Association{
+			Left: p.left, Right: p.right, Both: p.both, LeftCount: p.lefts, RightCount: p.rights, Total: t.total,
+			Support:            float64(p.both) / float64(t.total),
+			Confidence:         float64(p.both) / float64(p.lefts),
+			ConfidenceInterval: Wilson(p.both, p.lefts),
+			Lift:               lift(p.both, p.lefts, p.rights, t.total),
+			NPMI:               npmi(p.both, p.lefts, p.rights, t.total),
+			P:                  p.p,
+			Q:                  p.q,
 		}
 	}
-	cells := map[uint64]int{}
-	return func(r, c int) { cells[uint64(r)<<32|uint64(c)]++ }, func(f func(r, c, n int)) { //nolint:gosec // places in slices
-		for k, n := range cells {
-			f(int(k>>32), int(k&math.MaxUint32), n) //nolint:gosec // as above
-		}
+	return list
+}
+
+func lift(both, left, right, total int) float64 {
+	return float64(both) * float64(total) / (float64(left) * float64(right))
+}
+
+func npmi(both, left, right, total int) float64 {
+	if both == total {
+		return 1
 	}
+	return math.Log(lift(both, left, right, total)) / -math.Log(float64(both)/float64(total))
 }

@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -55,12 +54,12 @@ type Groups struct {
 	// List holds the First largest groups, ties by key, no value last.
 	List []Group
 
-	snapshot *index.Snapshot
-	set      index.Set
-	by       []GroupKey
-	once     sync.Once
-	members  [][]index.Ord
-	err      error
+	crossing
+	pairs []groupPair // of List
+
+	once    sync.Once // finds members
+	members [][]index.Ord
+	err     error
 }
 
 // Group is the incidents that have the same values of the keys.
@@ -70,82 +69,6 @@ type Group struct {
 	// is less precise than the key is no value.
 	Keys      []*string
 	Incidents int
-}
-
-// groupID identifies a group while counting: the value numbers of both keys.
-type groupID [2]uint32
-
-// noValue is the value number of incidents without a value.
-const noValue = ^uint32(0)
-
-// keyReader reads the values of one key from nodes as dense numbers.
-type keyReader struct {
-	key    GroupKey
-	s      *index.Snapshot
-	values []string
-	number map[string]uint32 // for keys without numbers of their own
-	buffer []uint32
-}
-
-func newKeyReader(s *index.Snapshot, k GroupKey) *keyReader {
-	return &keyReader{key: k, s: s, number: map[string]uint32{}}
-}
-
-// read gives the value numbers of n, at least one. The slice is valid until
-// the next call.
-func (r *keyReader) read(n *index.Node) []uint32 {
-	out := r.buffer[:0]
-	switch r.key {
-	case ByOrg:
-		if n.Org != index.NoOrg {
-			out = append(out, uint32(n.Org))
-		}
-	case ByYear, ByQuarter, ByMonth:
-		if d := r.key.period(n.Date); d != 0 {
-			out = append(out, uint32(d))
-		}
-	case ByRegion:
-		if n.Region != "" {
-			i, ok := r.number[n.Region]
-			if !ok {
-				i = uint32(len(r.values)) //nolint:gosec // fewer regions than incidents
-				r.number[n.Region] = i
-				r.values = append(r.values, n.Region)
-			}
-			out = append(out, i)
-		}
-	default:
-		for _, t := range n.Terms(incident.Vocabulary(r.key)) {
-			out = append(out, uint32(t))
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, noValue)
-	}
-	r.buffer = out
-	return out
-}
-
-// text gives the value behind a number, nil for noValue.
-func (r *keyReader) text(i uint32) *string {
-	if i == noValue {
-		return nil
-	}
-	var s string
-	switch r.key {
-	case ByOrg:
-		s = r.s.Org(index.OrgID(i)).Slug
-	case ByYear, ByMonth:
-		s = incident.Date(i).String()
-	case ByQuarter:
-		d := incident.Date(i)
-		s = fmt.Sprintf("%04d-Q%d", d.Year(), (d.Month()+2)/3)
-	case ByRegion:
-		s = r.values[i]
-	default:
-		s = r.s.Term(index.TermID(i)).Slug
-	}
-	return &s
 }
 
 // period cuts a date down to the year, quarter (its first month) or month, 0
@@ -168,128 +91,64 @@ func (k GroupKey) period(d incident.Date) incident.Date {
 
 // GroupBy groups the incidents of set.
 func GroupBy(ctx context.Context, s *index.Snapshot, set index.Set, q GroupQuery) (*Groups, error) {
-	g := &Groups{snapshot: s, set: set, by: q.By}
+	g := &Groups{crossing: crossingOf(s, set, q.By...)}
 	for _, k := range q.By {
 		g.Overlapping = g.Overlapping || k.ManyValued()
 	}
-	readers, counts := g.readers(), map[groupID]int{}
-	err := eachNode(ctx, s, set, func(n *index.Node) {
-		eachGroup(readers, n, func(id groupID) { counts[id]++ })
-	})
+	counts, err := g.count(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for id, n := range counts {
-		if n < q.MinCount {
-			continue
+	counts.each(func(a, b uint32, n int) {
+		if n >= q.MinCount {
+			g.pairs = append(g.pairs, groupPair{a, b, n})
 		}
-		group := Group{Incidents: n}
-		for i, r := range readers {
-			group.Keys = append(group.Keys, r.text(id[i]))
-		}
-		g.List = append(g.List, group)
-	}
-	slices.SortFunc(g.List, compareGroups)
-	g.Total = len(g.List)
-	if q.First >= 0 && len(g.List) > q.First {
-		g.List = slices.Clip(g.List[:q.First])
+	})
+	g.Total = len(g.pairs)
+	g.pairs = slices.Clone(firstOf(g.pairs, q.First, g.compare))
+	g.List = make([]Group, len(g.pairs))
+	for i, p := range g.pairs {
+		keys := []*string{g.columns[0].name(p.a), g.columns[1].name(p.b)}
+		g.List[i] = Group{Keys: keys[:len(q.By)], Incidents: p.n}
 	}
 	return g, nil
 }
 
-func (g *Groups) readers() []*keyReader {
-	readers := make([]*keyReader, len(g.by))
-	for i, k := range g.by {
-		readers[i] = newKeyReader(g.snapshot, k)
-	}
-	return readers
+// groupPair is a group while counting: the value numbers of both keys.
+type groupPair struct {
+	a, b uint32
+	n    int
 }
 
-// eachGroup calls f for each group that n is in.
-func eachGroup(readers []*keyReader, n *index.Node, f func(groupID)) {
-	for _, a := range readers[0].read(n) {
-		if len(readers) == 1 {
-			f(groupID{a, noValue})
-			continue
-		}
-		for _, b := range readers[1].read(n) {
-			f(groupID{a, b})
-		}
-	}
-}
-
-// compareGroups puts larger groups first, then goes by keys, no value last.
-func compareGroups(a, b Group) int {
-	if c := cmp.Compare(b.Incidents, a.Incidents); c != 0 {
-		return c
-	}
-	return compareKeys(a.Keys, b.Keys)
-}
-
-func compareKeys(a, b []*string) int {
-	for i := range a {
-		switch x, y := a[i], b[i]; {
-		case x == nil && y == nil:
-		case x == nil:
-			return 1
-		case y == nil:
-			return -1
-		default:
-			if c := cmp.Compare(*x, *y); c != 0 {
-				return c
-			}
-		}
-	}
-	return 0
+// compare puts larger groups first, then goes by keys, no value last.
+func (g *Groups) compare(p, q groupPair) int {
+	return cmp.Or(cmp.Compare(q.n, p.n), g.columns[0].compare(p.a, q.a), g.columns[1].compare(p.b, q.b))
 }
 
 // Members gives the incidents of List[i]. The first call finds those of all
 // listed groups in one pass over the set.
 func (g *Groups) Members(ctx context.Context, i int) (index.Set, error) {
-	g.once.Do(func() {
-		g.members = make([][]index.Ord, len(g.List))
-		place := make(map[string]int, len(g.List))
-		for i, group := range g.List {
-			place[joinKeys(group.Keys)] = i
-		}
-		readers := g.readers()
-		listed := map[groupID]int{} // -1: not listed
-		g.err = eachNode(ctx, g.snapshot, g.set, func(n *index.Node) {
-			eachGroup(readers, n, func(id groupID) {
-				at, ok := listed[id]
-				if !ok {
-					keys := make([]*string, len(readers))
-					for i, r := range readers {
-						keys[i] = r.text(id[i])
-					}
-					if at, ok = place[joinKeys(keys)]; !ok {
-						at = -1
-					}
-					listed[id] = at
-				}
-				if at >= 0 {
-					g.members[at] = append(g.members[at], n.Ord)
-				}
-			})
-		})
-	})
+	g.once.Do(func() { g.err = g.findMembers(ctx) })
 	if g.err != nil {
 		return index.Set{}, g.err
 	}
 	return index.SetOf(g.members[i]...), nil
 }
 
-// joinKeys gives keys as one string that no other keys have.
-func joinKeys(keys []*string) string {
-	var b []byte
-	for _, k := range keys {
-		if k == nil {
-			b = append(b, 0)
-			continue
-		}
-		b = append(b, 1)
-		b = fmt.Appendf(b, "%d:", len(*k))
-		b = append(b, *k...)
+func (g *Groups) findMembers(ctx context.Context) error {
+	listed := make(map[[2]uint32]int, len(g.pairs))
+	inList := make([]bool, g.columns[0].size()) // values of the first key, which spares most look-ups
+	for i, p := range g.pairs {
+		listed[[2]uint32{p.a, p.b}] = i
+		inList[p.a] = true
 	}
-	return string(b)
+	g.members = make([][]index.Ord, len(g.pairs))
+	return g.each(ctx, func(o index.Ord, a, b uint32) {
+		if !inList[a] {
+			return
+		}
+		if i, ok := listed[[2]uint32{a, b}]; ok {
+			g.members[i] = append(g.members[i], o)
+		}
+	})
 }

@@ -41,72 +41,95 @@ type Point struct {
 // those without a date are left out. Points go by start, the less precise
 // first, then by key, no value last.
 func Series(ctx context.Context, s *index.Snapshot, set index.Set, interval GroupKey, by *GroupKey) ([]Point, error) {
-	type place struct {
-		start incident.Date
-		key   uint32
-	}
-	counts := map[place]int{}
-	var reader *keyReader
+	x := crossing{set: set, columns: [2]*column{startColumn(s, interval), noColumn()}}
 	if by != nil {
-		reader = newKeyReader(s, *by)
+		x.columns[1] = columnOf(s, *by)
 	}
-	none := []uint32{noValue}
-	var first, last incident.Date
-	keys := map[uint32]bool{}
-	err := eachNode(ctx, s, set, func(n *index.Node) {
-		if n.Date.IsZero() {
+	counts, err := x.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	starts := x.columns[0]
+	var found []seriesCell
+	keys := make(map[uint32]bool)
+	var first, last incident.Date // of the whole intervals
+	counts.each(func(row, key uint32, n int) {
+		if row == starts.none {
 			return
 		}
-		start := interval.period(n.Date)
-		if start == 0 {
-			start = n.Date // a year, or a year and month: its own point
-		} else {
+		start := starts.dates[row]
+		found = append(found, seriesCell{start, key, n})
+		keys[key] = true
+		if interval.period(start) == start {
 			if first == 0 || start < first {
 				first = start
 			}
 			last = max(last, start)
 		}
-		values := none
-		if reader != nil {
-			values = reader.read(n)
-		}
-		for _, k := range values {
-			keys[k] = true
-			counts[place{start, k}]++
-		}
 	})
+	found, err = fillGaps(found, interval, first, last, keys)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(found, func(a, b seriesCell) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), x.columns[1].compare(a.key, b.key))
+	})
+	points := make([]Point, len(found))
+	for i, c := range found {
+		points[i] = Point{Start: c.start, Key: x.columns[1].name(c.key), Incidents: c.n}
+	}
+	return points, nil
+}
+
+// seriesCell is a point while counting.
+type seriesCell struct {
+	start incident.Date
+	key   uint32
+	n     int
+}
+
+// fillGaps adds cells of 0 for the intervals from first to last, 0 being none,
+// so that each key has one for each.
+func fillGaps(found []seriesCell, interval GroupKey, first, last incident.Date, keys map[uint32]bool) ([]seriesCell, error) {
 	if first != 0 {
-		steps := interval.steps(first, last)
-		if points := steps * len(keys); points > MaxPoints {
+		if points := interval.steps(first, last) * len(keys); points > MaxPoints {
 			return nil, &TooManyPointsError{Points: points}
+		}
+		type place struct {
+			start incident.Date
+			key   uint32
+		}
+		there := make(map[place]bool, len(found))
+		for _, c := range found {
+			there[place{c.start, c.key}] = true
 		}
 		for d := first; d <= last; d = interval.next(d) {
 			for k := range keys {
-				counts[place{d, k}] += 0
+				if !there[place{d, k}] {
+					found = append(found, seriesCell{start: d, key: k})
+				}
 			}
 		}
 	}
-	if len(counts) > MaxPoints {
-		return nil, &TooManyPointsError{Points: len(counts)}
+	if len(found) > MaxPoints {
+		return nil, &TooManyPointsError{Points: len(found)}
 	}
-	points := make([]Point, 0, len(counts))
-	for p, n := range counts {
-		point := Point{Start: p.start, Incidents: n}
-		if reader != nil {
-			point.Key = reader.text(p.key)
-		}
-		points = append(points, point)
-	}
-	slices.SortFunc(points, func(a, b Point) int {
-		if c := cmp.Compare(a.Start, b.Start); c != 0 {
-			return c
-		}
-		return compareKeys([]*string{a.Key}, []*string{b.Key})
-	})
-	return points, nil
+	return found, nil
+}
+
+type startKey struct{ interval GroupKey }
+
+// startColumn gives the column of the starts of intervals; a date that is less
+// precise than the interval stands for itself.
+func startColumn(s *index.Snapshot, interval GroupKey) *column {
+	return s.Memo(startKey{interval}, func() any {
+		return dateColumn(s, incident.Date.String, func(d incident.Date) incident.Date {
+			if start := interval.period(d); start != 0 {
+				return start
+			}
+			return d
+		})
+	}).(*column)
 }
 
 // next gives the start of the interval after the one that starts at d.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/index"
@@ -139,8 +140,9 @@ type sums [incident.VocabularyCount]int64
 type scorer struct {
 	s       *index.Snapshot
 	measure Measure
-	weights Weights // the largest is 1, for the measures do not depend on the scale
-	idf     []int64 // by TermID; nil: each term weighs 1
+	weights Weights               // the largest is 1, for the measures do not depend on the scale
+	active  []incident.Vocabulary // those of a weight other than 0
+	idf     []int64               // by TermID; nil: each term weighs 1
 	terms   []weighedTerm
 	here    sums
 	weight  float64 // of here
@@ -160,14 +162,15 @@ func newScorer(s *index.Snapshot, n *index.Node, m Measure, w Weights) *scorer {
 	if m == WeightedJaccard {
 		c.idf = informationWeights(s)
 	}
-	for v, w := range c.weights {
-		if w == 0 {
+	for v := range incident.Vocabulary(incident.VocabularyCount) {
+		if c.weights[v] == 0 {
 			continue
 		}
-		v := incident.Vocabulary(v)
+		c.active = append(c.active, v)
 		for _, t := range n.Terms(v) {
-			c.here[v] += c.of(t)
-			c.terms = append(c.terms, weighedTerm{t, v, c.of(t), w * (float64(c.of(t)) / fixed)})
+			x := c.of(t)
+			c.here[v] += x
+			c.terms = append(c.terms, weighedTerm{t, v, x, c.weights[v] * (float64(x) / fixed)})
 		}
 	}
 	c.weight = c.combine(&c.here)
@@ -197,10 +200,8 @@ func (c *scorer) of(t index.TermID) int64 {
 // combine adds the vocabularies up in their order.
 func (c *scorer) combine(x *sums) float64 {
 	sum := 0.0
-	for v, w := range c.weights {
-		if w != 0 {
-			sum += w * (float64(x[v]) / fixed)
-		}
+	for _, v := range c.active {
+		sum += c.weights[v] * (float64(x[v]) / fixed)
 	}
 	return sum
 }
@@ -219,7 +220,7 @@ func (c *scorer) score(shared, there *sums) float64 {
 		return both / math.Sqrt(c.weight*c.combine(there))
 	}
 	either := c.here
-	for v := range either {
+	for _, v := range c.active {
 		either[v] += there[v] - shared[v]
 	}
 	return both / c.combine(&either)
@@ -240,26 +241,12 @@ func (c *scorer) bound(shared float64) float64 {
 	return shared / c.weight * above
 }
 
-// there gives the weight of an incident's terms.
-func (c *scorer) there(n *index.Node) sums {
-	var x sums
-	for v, w := range c.weights {
-		if w == 0 {
-			continue
-		}
-		for _, t := range n.Terms(incident.Vocabulary(v)) {
-			x[v] += c.of(t)
-		}
-	}
-	return x
-}
-
 const (
 	// splits is by how many terms candidates are divided at most.
-	splits = 8
+	splits = 16
 	// fewCandidates is how many candidates are looked at one by one rather
 	// than divided further.
-	fewCandidates = 32
+	fewCandidates = 64
 )
 
 // search finds the best of one case's candidates.
@@ -268,13 +255,16 @@ type search struct {
 	node    *index.Node
 	query   *SimilarQuery
 	linked  index.Set
-	rest    [splits + 1]float64 // rest[i] is the weight of the terms from the i-th on
 	divided []weighedTerm       // the heaviest terms
+	rest    [splits + 1]float64 // rest[i] is the weight of the terms from the i-th on
+	totals  *totals
+	columns [][]int64 // of the active vocabularies; nil while they do not pay
 	*scratch
 
 	best   best
 	before int
 	total  int
+	visits int // nodes whose terms were read
 }
 
 // scratch is the memory of one search.
@@ -295,15 +285,12 @@ func (f *search) run(ctx context.Context) error {
 	}).(*sync.Pool)
 	f.scratch = pool.Get().(*scratch)
 	defer pool.Put(f.scratch)
-	for _, t := range f.terms {
-		f.isHere[t.id] = true
-	}
-	defer func() {
-		for _, t := range f.terms {
-			f.isHere[t.id] = false
-		}
-	}()
+	f.mark(true)
+	defer f.mark(false)
 	f.order()
+	f.totals = totalsOf(f.scorer)
+	f.columns = f.totals.columns(f.active)
+	defer func() { f.totals.visits.Add(int64(f.visits)) }()
 	if f.query.ExcludeLinked {
 		f.linked = f.s.Linked(f.node)
 	}
@@ -316,6 +303,12 @@ func (f *search) run(ctx context.Context) error {
 	return nil
 }
 
+func (f *search) mark(here bool) {
+	for _, t := range f.terms {
+		f.isHere[t.id] = here
+	}
+}
+
 // order puts the heaviest terms first; of equal ones the rarer, then by
 // number, which changes the work and not the result.
 func (f *search) order() {
@@ -326,12 +319,12 @@ func (f *search) order() {
 			cmp.Compare(a.id, b.id))
 	})
 	f.divided = f.terms[:min(splits, len(f.terms))]
-	for i := range f.terms {
-		j := len(f.terms) - 1 - i
-		f.rest[min(j, splits)] += f.terms[j].weight
-	}
-	for i := len(f.divided) - 1; i >= 0; i-- {
-		f.rest[i] += f.rest[i+1]
+	rest := 0.0
+	for i := len(f.terms) - 1; i >= 0; i-- {
+		rest += f.terms[i].weight
+		if i <= splits {
+			f.rest[i] = rest
+		}
 	}
 }
 
@@ -344,7 +337,7 @@ func (f *search) block(i int) {
 	f.restrict(i)
 	n := f.candidates.Count()
 	if f.query.Count && f.query.MinScore <= 0 {
-		f.total += n
+		f.total += n // all that share a term have a score
 	}
 	for j, t := range f.divided {
 		f.postings[j] = f.s.Postings(t.id).Words(i, &f.lists[j])
@@ -381,17 +374,18 @@ type part struct {
 	members *index.Words
 	n       int     // number of members
 	decided int     // number of terms decided on
-	shared  float64 // weight of those that the members share
+	shared  sums    // of those that the members share
+	weight  float64 // of shared
 }
 
 // divide looks for results in a part: first among the members with the next
 // term, then among those without.
 func (f *search) divide(p part) {
-	if p.n == 0 || f.hopeless(f.bound(p.shared+f.rest[p.decided])) {
+	if p.n == 0 || f.hopeless(f.bound(p.weight+f.rest[p.decided])) {
 		return
 	}
 	if p.decided == len(f.divided) || p.n <= fewCandidates {
-		f.evaluate(p)
+		f.evaluate(&p)
 		return
 	}
 	i := p.decided
@@ -402,7 +396,9 @@ func (f *search) divide(p part) {
 		return
 	}
 	with, without := p, p
-	with.members, with.n, with.shared = &f.parts[i], 0, p.shared+f.divided[i].weight
+	with.members, with.n = &f.parts[i], 0
+	with.shared[f.divided[i].vocabulary] += f.divided[i].fixed
+	with.weight += f.divided[i].weight
 	for j, word := range p.members {
 		word &= posting[j]
 		with.members[j] = word
@@ -421,29 +417,49 @@ func (f *search) hopeless(bound float64) bool {
 	if bound == 0 || bound < f.query.MinScore {
 		return true
 	}
-	return !f.counts() && f.best.full() && bound < f.best.least().Score
+	return !f.counts() && f.best.full && bound < f.best.least().Score
 }
 
 // counts tells whether the total needs every score.
 func (f *search) counts() bool { return f.query.Count && f.query.MinScore > 0 }
 
-func (f *search) evaluate(p part) {
+// evaluate scores the members of a part one by one.
+func (f *search) evaluate(p *part) {
+	byColumn := f.columns != nil && len(f.divided) == len(f.terms)
 	for i, word := range p.members {
 		for ; word != 0; word &= word - 1 {
-			o := index.Ord(p.block*index.BlockSize + i*64 + bits.TrailingZeros64(word))
-			f.offer(f.s.Node(o))
+			bit := bits.TrailingZeros64(word)
+			o := index.Ord(p.block*index.BlockSize + i*64 + bit)
+			if byColumn {
+				f.offer(o, f.scoreColumn(p, o, i, bit))
+			} else {
+				f.offer(o, f.scoreNode(f.s.Node(o)))
+			}
 		}
 	}
 }
 
-// offer scores one candidate and keeps it if it is among the best.
-func (f *search) offer(n *index.Node) {
-	var shared, there sums
-	for v, w := range f.weights {
-		if w == 0 {
-			continue
+// scoreColumn scores a member of a part without reading its node: what it
+// shares is in the postings, bit by bit, and the rest in the columns.
+func (f *search) scoreColumn(p *part, o index.Ord, word, bit int) float64 {
+	var there sums
+	shared := p.shared
+	for j := p.decided; j < len(f.divided); j++ {
+		if posting := f.postings[j]; posting != nil {
+			shared[f.divided[j].vocabulary] += f.divided[j].fixed & -int64(posting[word]>>bit&1)
 		}
-		for _, t := range n.Terms(incident.Vocabulary(v)) {
+	}
+	for i, v := range f.active {
+		there[v] = f.columns[i][o]
+	}
+	return f.score(&shared, &there)
+}
+
+func (f *search) scoreNode(n *index.Node) float64 {
+	f.visits++
+	var shared, there sums
+	for _, v := range f.active {
+		for _, t := range n.Terms(v) {
 			x := f.of(t)
 			there[v] += x
 			if f.isHere[t] {
@@ -451,23 +467,71 @@ func (f *search) offer(n *index.Node) {
 			}
 		}
 	}
-	hit := SimilarHit{Node: n, Score: f.score(&shared, &there)}
-	if hit.Score == 0 || hit.Score < f.query.MinScore {
+	return f.score(&shared, &there)
+}
+
+// offer counts one candidate and keeps it if it is among the best.
+func (f *search) offer(o index.Ord, score float64) {
+	if score == 0 || score < f.query.MinScore {
 		return
 	}
 	if f.counts() {
 		f.total++
 	}
-	if after := f.query.After; after != nil && !hit.isAfter(after) {
-		f.before++
+	if after := f.query.After; after != nil {
+		if score > after.Score || score == after.Score && f.s.CaseID(o) <= after.ID {
+			f.before++
+			return
+		}
+	}
+	if f.best.full && score < f.best.least().Score {
 		return
 	}
-	f.best.add(hit)
+	f.best.add(SimilarHit{Node: f.s.Node(o), Score: score})
 }
 
-// isAfter tells whether a result comes behind a place.
-func (h SimilarHit) isAfter(k *SimilarKey) bool {
-	return h.Score < k.Score || h.Score == k.Score && h.Node.ID > k.ID
+// totals holds, when filled, the weight of every incident's terms by
+// vocabulary and Ord. Most searches look at few incidents and read those
+// themselves, so columns are filled only once the searches in a snapshot have
+// read half as many as there are.
+type totals struct {
+	size   int
+	visits atomic.Int64
+	by     [incident.VocabularyCount]func() []int64
+}
+
+type totalsKey struct{ weighted bool }
+
+func totalsOf(c *scorer) *totals {
+	return c.s.Memo(totalsKey{c.idf != nil}, func() any {
+		t := &totals{size: c.s.Len()}
+		for v := range incident.Vocabulary(incident.VocabularyCount) {
+			t.by[v] = sync.OnceValue(func() []int64 { return c.column(v) })
+		}
+		return t
+	}).(*totals)
+}
+
+func (t *totals) columns(of []incident.Vocabulary) [][]int64 {
+	if t.visits.Load() < int64(t.size/2) {
+		return nil
+	}
+	list := make([][]int64, len(of))
+	for i, v := range of {
+		list[i] = t.by[v]()
+	}
+	return list
+}
+
+// column weighs every incident's terms of one vocabulary.
+func (c *scorer) column(v incident.Vocabulary) []int64 {
+	column := make([]int64, c.s.All().Blocks()*index.BlockSize)
+	for o := range c.s.All().All() {
+		for _, t := range c.s.Node(o).Terms(v) {
+			column[o] += c.of(t)
+		}
+	}
+	return column
 }
 
 func (h SimilarHit) compare(other SimilarHit) int {
@@ -479,23 +543,20 @@ func (h SimilarHit) compare(other SimilarHit) int {
 type best struct {
 	k    int
 	hits []SimilarHit
-	cut  bool // hits[:k] are the best but for those behind
+	full bool // there have been k results, and hits[:k] are sorted
 }
 
-// full tells whether there are k results.
-func (b *best) full() bool { return b.cut }
-
-// least gives a result that is no better than the k-th.
+// least gives a result that is no better than the k-th best so far.
 func (b *best) least() SimilarHit { return b.hits[b.k-1] }
 
 func (b *best) add(h SimilarHit) {
-	if b.cut && h.compare(b.hits[b.k-1]) >= 0 {
+	if b.full && h.compare(b.least()) >= 0 {
 		return
 	}
 	b.hits = append(b.hits, h)
-	if len(b.hits) == b.k && !b.cut || len(b.hits)-b.k == b.k {
+	if len(b.hits) == b.k && !b.full || len(b.hits) == 2*b.k {
 		b.hits = b.sorted()
-		b.cut = true
+		b.full = true
 	}
 }
 

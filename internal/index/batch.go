@@ -38,8 +38,12 @@ func (b *Batch) set(o Ord, n *Node) {
 	b.nodes.set(uint32(o), n)
 }
 
-// Discard drops the batch.
-func (b *Batch) Discard() { b.end() }
+// Discard drops the batch; after Commit it does nothing.
+func (b *Batch) Discard() {
+	if b.x != nil {
+		b.end()
+	}
+}
 
 func (b *Batch) end() {
 	x := b.x
@@ -96,6 +100,8 @@ func (d *delta) spell(spelling uint32, by int) {
 	}
 	d.spelled[spelling] += by
 }
+
+func (d *delta) keepsMembers() bool { return len(d.add)+len(d.del) == 0 }
 
 type deltas[K comparable] map[K]*delta
 
@@ -268,8 +274,12 @@ func (c *changes) apply(s *Snapshot, w *writer) {
 func (c *changes) applyTerms(s *Snapshot, w *writer) {
 	terms := s.terms.edit(w.batches)
 	for t, d := range c.terms {
+		respelled := respell(&w.terms, uint32(t), d.spelled)
+		if !respelled && d.keepsMembers() {
+			continue
+		}
 		h := terms.at(uint32(t)).with(d)
-		if respell(&w.terms, uint32(t), d.spelled) {
+		if respelled {
 			h.written = w.terms[t].best(s.names.spelling, s.slug(t))
 		}
 		terms.set(uint32(t), h)
@@ -285,8 +295,12 @@ func (c *changes) applyOrgs(s *Snapshot, w *writer) {
 			s.noOrg = s.noOrg.with(d.add, d.del)
 			continue
 		}
+		respelled := respell(&w.orgs, uint32(o), d.spelled)
+		if !respelled && d.keepsMembers() {
+			continue
+		}
 		h := orgs.at(uint32(o)).with(d)
-		if respell(&w.orgs, uint32(o), d.spelled) {
+		if respelled {
 			h.written = w.orgs[o].best(s.names.spelling, s.names.orgs.name(uint32(o)))
 		}
 		orgs.set(uint32(o), h)

@@ -1,17 +1,27 @@
 // Package index holds the incident graph in memory: look-up by case id,
 // adjacency in both directions, postings of terms, orgs and regions, filters,
-// sorted pages, recurrence chains. It is a view of the store that can be
-// dropped and rebuilt at any time; it never reads or writes files and knows
+// sorted pages, recurrence chains, paths. It is a view of the store that can
+// be dropped and rebuilt at any time; it never reads or writes files and knows
 // nothing of the store.
 //
-// # Shape
+// # Numbers
 //
 // Every case id that was ever seen, also one that records only name, has an
 // Ord, a dense number that never changes and is never given to another id
-// while the process lives. Terms, orgs and regions have dense numbers of
-// their own. A Snapshot is immutable: it maps the numbers to nodes, postings
-// and adjacency lists as they are at one revision, and shares with the next
-// snapshot all that the change between them did not touch. Readers take one
+// while the process lives. Terms, orgs, regions and their spellings have dense
+// numbers of their own. All snapshots share the names behind the numbers;
+// readers find them without a lock while a batch adds more. Whether an
+// incident, a term or an org is there is for a snapshot to say.
+//
+// # Snapshots
+//
+// A Snapshot is immutable: it maps the numbers to nodes, postings and adjacency
+// lists as they are at one revision, and shares with the next snapshot all
+// that the change between them did not touch. Maps are arrays in chunks of 256
+// under one directory, postings are sets in blocks of 65,536 numbers; a batch
+// copies a chunk or a block the first time that it changes it, so that loading
+// many incidents in one batch costs time proportional to their number and
+// changing one incident of a million some tens of kilobytes. Readers take one
 // Snapshot per operation and need no lock.
 //
 // A link to a case that is not stored is an adjacency entry whose target has
@@ -22,6 +32,7 @@
 //
 // Ords are in order of arrival and carry no meaning. Pages are sorted through
 // permutations that a snapshot computes once per order when first asked, and
-// derives from its predecessor where it can. Whatever is returned is in a
-// defined order that depends on the records alone, not on their arrival.
+// derives from its predecessor's where few incidents changed. Whatever is
+// returned is in a defined order that depends on the records alone, not on
+// their arrival and not on the order of maps.
 package index

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -275,6 +276,8 @@ func TestSelectErrors(t *testing.T) {
 			wrong("gte must be before lt", "date")},
 		{"empty durations", index.Filter{ResolvedAfter: &index.DurationFilter{GteSeconds: ptr(1.0), LtSeconds: ptr(1.0)}},
 			wrong("gteSeconds must be below ltSeconds", "resolvedAfter")},
+		{"no number", index.Filter{DetectedAfter: &index.DurationFilter{LtSeconds: ptr(math.NaN())}},
+			wrong("must be a number", "detectedAfter")},
 		{"too deep", *deep, wrong("filters are nested over 16 deep",
 			"not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not", "not")},
 		{"deep enough", *deep.Not, nil},

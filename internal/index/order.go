@@ -137,22 +137,20 @@ type permutation struct {
 	known int // those with a value come first: ords[:known]
 
 	once sync.Once
-	rank []uint32 // by Ord, the place in ords; filled by ranks
+	rank atomic.Pointer[[]uint32] // by Ord, the place in ords; set by ranks
 }
 
 // ranks gives each incident's place. Numbers without an incident have no
-// meaningful one.
+// meaningful one. There must be incidents.
 func (p *permutation) ranks() []uint32 {
 	p.once.Do(func() {
-		if len(p.ords) == 0 {
-			return
-		}
-		p.rank = make([]uint32, slices.Max(p.ords)+1)
+		rank := make([]uint32, slices.Max(p.ords)+1)
 		for i, o := range p.ords {
-			p.rank[o] = uint32(i)
+			rank[o] = uint32(i)
 		}
+		p.rank.Store(&rank)
 	})
-	return p.rank
+	return *p.rank.Load()
 }
 
 // manyOrders is how many orders by several keys a snapshot keeps.
@@ -162,8 +160,9 @@ const manyOrders = 8
 type orders struct {
 	single [fieldCount][2]lazyPermutation // ascending, descending
 
-	mu   sync.Mutex
-	many []manyKeys // guarded by mu; newest last
+	mu     sync.Mutex
+	many   []manyKeys   // guarded by mu; newest last
+	direct atomic.Int64 // as in lazyPermutation
 }
 
 type manyKeys struct {
@@ -175,6 +174,9 @@ type manyKeys struct {
 // where there is one that differs little.
 type lazyPermutation struct {
 	built atomic.Pointer[permutation]
+	// direct counts the incidents that were sorted by themselves to spare
+	// computing the permutation or its ranks.
+	direct atomic.Int64
 
 	mu      sync.Mutex
 	old     *permutation // of a predecessor, guarded by mu, as is changed
@@ -246,11 +248,29 @@ func normalized(by []Order) []Order {
 	return by
 }
 
-// builtOrder gives the permutation if there is one already.
-func (s *Snapshot) builtOrder(by []Order) *permutation {
-	if len(by) == 1 {
-		return s.cell(by[0]).built.Load()
+// directly tells whether a set of n is better sorted by itself than through
+// the permutation: where it is small and the permutation is not ready. Each
+// time brings the permutation nearer to being worth its cost.
+func (s *Snapshot) directly(by []Order, n int) bool {
+	const small = 256
+	if n > small {
+		return false
 	}
+	direct := &s.orders.direct
+	if len(by) == 1 {
+		cell := s.cell(by[0])
+		if p := cell.built.Load(); p != nil && p.rank.Load() != nil {
+			return false
+		}
+		direct = &cell.direct
+	} else if s.kept(by) != nil {
+		return false
+	}
+	return direct.Add(int64(n)) <= int64(s.Len()/16)
+}
+
+// kept gives an order by several keys if it is there.
+func (s *Snapshot) kept(by []Order) *permutation {
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
 	if i := s.orders.find(by); i >= 0 {

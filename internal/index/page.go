@@ -21,10 +21,6 @@ type Page struct {
 	HasNext, HasPrevious bool
 }
 
-// sortDirectly is the size up to which a set is sorted by itself rather than
-// by computing the order of all incidents.
-const sortDirectly = 256
-
 // Page gives one page of set in the given order (none: date descending). Cost
 // grows with the page and slowly with the set, not with the corpus, except
 // for the first use of an order in a snapshot. Orders by several keys are
@@ -33,14 +29,12 @@ func (s *Snapshot) Page(set Set, by []Order, p PageArgs) Page {
 	if len(by) == 0 {
 		by = byDateDesc
 	}
-	kept := normalized(by)
-	order := s.builtOrder(kept)
-	if order == nil && set.Len() <= sortDirectly {
-		return s.pageOfSorted(s.sortSet(set, kept), by, p)
+	keys := normalized(by)
+	if s.directly(keys, set.Len()) {
+		ords := s.sortSet(set, keys)
+		return s.pageOf(sorted(ords), ords, by, p)
 	}
-	if order == nil {
-		order = s.order(kept)
-	}
+	order := s.order(keys)
 	v := view{order: order, set: set, all: set.Len() == s.Len()}
 	return s.pageOf(&v, order.ords, by, p)
 }
@@ -57,10 +51,6 @@ type lister interface {
 	// take gives the first n members at the places from lo to before hi, in
 	// order; from the end where backward, the last one first.
 	take(lo, hi, n int, backward bool) []Ord
-}
-
-func (s *Snapshot) pageOfSorted(ords []Ord, by []Order, p PageArgs) Page {
-	return s.pageOf(sorted(ords), ords, by, p)
 }
 
 // pageOf applies the specification's steps: cut at the places given, then

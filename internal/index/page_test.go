@@ -21,8 +21,6 @@ func randomOrder(r *rand.Rand) []index.Order {
 	return by
 }
 
-// place is a cursor of the model: where in the sorted ids of all incidents,
-// before or at, and whether it is given.
 func TestPageAgainstModel(t *testing.T) {
 	for seed := range uint64(30) {
 		r := newRand(seed)
@@ -162,7 +160,15 @@ func checkLargePage(t *testing.T, r *rand.Rand, m *model, s *index.Snapshot, by 
 	t.Helper()
 	ids := m.ids()
 	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	ids = ids[:size]
+	checkPages(t, r, m, s, by, ids[:size])
+	// The last ones of all lie as far as can be from where a page begins.
+	all := m.sorted(m.ids(), by)
+	checkPages(t, r, m, s, by, all[len(all)-size:])
+}
+
+func checkPages(t *testing.T, r *rand.Rand, m *model, s *index.Snapshot, by []index.Order, ids []string) {
+	t.Helper()
+	size := len(ids)
 	var ords []index.Ord
 	for _, id := range ids {
 		ords = append(ords, s.Lookup(id).Ord)

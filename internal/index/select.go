@@ -53,11 +53,11 @@ func (s *Snapshot) matching(f *Filter) Set {
 		r = s.and(r, s.matching(&f.And[i]))
 	}
 	if f.Or != nil {
-		any := make([]Set, len(f.Or))
+		sets := make([]Set, len(f.Or))
 		for i := range f.Or {
-			any[i] = s.matching(&f.Or[i])
+			sets[i] = s.matching(&f.Or[i])
 		}
-		r = s.and(r, Union(any...))
+		r = s.and(r, Union(sets...))
 	}
 	if f.Not != nil {
 		r = r.AndNot(s.matching(f.Not))
@@ -94,11 +94,11 @@ func (s *Snapshot) withString(r Set, f *StringFilter, m stringMember) Set {
 		r = s.and(r, m.is(*f.Eq))
 	}
 	if f.In != nil {
-		any := make([]Set, len(f.In))
+		sets := make([]Set, len(f.In))
 		for i, v := range f.In {
-			any[i] = m.is(v)
+			sets[i] = m.is(v)
 		}
-		r = s.and(r, Union(any...))
+		r = s.and(r, Union(sets...))
 	}
 	if f.StartsWith != nil {
 		r = s.and(r, m.starts(*f.StartsWith))
@@ -142,13 +142,13 @@ func (s *Snapshot) orgIs(slug string) Set {
 }
 
 func (s *Snapshot) orgStarts(prefix string) Set {
-	var any []Set
+	var sets []Set
 	for _, id := range s.Orgs() {
 		if strings.HasPrefix(s.names.orgs.name(uint32(id)), prefix) {
-			any = append(any, s.OrgIncidents(id))
+			sets = append(sets, s.OrgIncidents(id))
 		}
 	}
-	return Union(any...)
+	return Union(sets...)
 }
 
 func (s *Snapshot) regionIs(name string) Set {
@@ -159,13 +159,13 @@ func (s *Snapshot) regionIs(name string) Set {
 }
 
 func (s *Snapshot) regionStarts(prefix string) Set {
-	var any []Set
+	var sets []Set
 	for _, r := range s.Regions() {
 		if strings.HasPrefix(r.Name, prefix) {
-			any = append(any, r.Incidents)
+			sets = append(sets, r.Incidents)
 		}
 	}
-	return Union(any...)
+	return Union(sets...)
 }
 
 func (s *Snapshot) withTerms(r Set, f *Filter) Set {
@@ -203,13 +203,13 @@ func (s *Snapshot) withTermCounts(r Set, v incident.Vocabulary, t *TermFilter) S
 		return r
 	}
 	least, most := bounds(t.MinCount, t.MaxCount)
-	var any []Set
+	var sets []Set
 	for n := least; n <= min(most, s.counts[v].len()-1); n++ {
 		if with := s.WithTermCount(v, n); with.Len() > 0 {
-			any = append(any, with)
+			sets = append(sets, with)
 		}
 	}
-	return s.and(r, Union(any...))
+	return s.and(r, Union(sets...))
 }
 
 // bounds gives limits of a count, those not given being no limits.
@@ -238,18 +238,20 @@ func (s *Snapshot) sharing(f *SharesTermsFilter) Set {
 	return AtLeast(f.AtLeast, sets...).AndNot(SetOf(n.Ord))
 }
 
-// span is a range of sort values: at or after from, before to. Where to is
-// less than from it is empty.
-type span struct{ from, to int64 }
+// interval is the sort values at or after from and before to; a to of
+// MaxInt64 is no limit.
+type interval struct{ from, to int64 }
 
-var everything = span{math.MinInt64, math.MaxInt64}
+func unlimited() interval { return interval{math.MinInt64, math.MaxInt64} }
+
+func (p interval) has(v int64) bool { return v >= p.from && (v < p.to || p.to == math.MaxInt64) }
 
 func (s *Snapshot) withRanges(r Set, f *Filter) Set {
 	if d := f.Date; d != nil && *d != (DateFilter{}) {
-		r = s.within(r, ByDate, d.span(func(d incident.Date) int64 { return int64(coarsest(d)) }))
+		r = s.within(r, ByDate, d.interval(func(d incident.Date) int64 { return int64(coarsest(d)) }))
 	}
 	if d := f.UpdatedAt; d != nil && *d != (DateFilter{}) {
-		r = s.within(r, ByUpdatedAt, d.span(func(d incident.Date) int64 { return nanoseconds(d.FirstDay()) }))
+		r = s.within(r, ByUpdatedAt, d.interval(func(d incident.Date) int64 { return nanoseconds(d.FirstDay()) }))
 	}
 	r = s.withDuration(r, byDetectedAfter, f.DetectedAfter)
 	return s.withDuration(r, ByResolvedAfter, f.ResolvedAfter)
@@ -267,8 +269,8 @@ func coarsest(d incident.Date) incident.Date {
 	return d
 }
 
-func (d *DateFilter) span(value func(incident.Date) int64) span {
-	p := everything
+func (d *DateFilter) interval(value func(incident.Date) int64) interval {
+	p := unlimited()
 	if d.Gte != 0 {
 		p.from = value(d.Gte)
 	}
@@ -283,7 +285,7 @@ func (s *Snapshot) withDuration(r Set, field Field, f *DurationFilter) Set {
 		return r
 	}
 	if f.GteSeconds != nil || f.LtSeconds != nil {
-		p := everything
+		p := unlimited()
 		if f.GteSeconds != nil {
 			p.from = seconds(*f.GteSeconds)
 		}
@@ -296,13 +298,13 @@ func (s *Snapshot) withDuration(r Set, field Field, f *DurationFilter) Set {
 	case f.IsKnown == nil:
 		return r
 	case *f.IsKnown:
-		return s.within(r, field, everything)
+		return s.within(r, field, unlimited())
 	}
-	return r.AndNot(s.within(r, field, everything))
+	return r.AndNot(s.within(r, field, unlimited()))
 }
 
-// within gives the members of r that have a value of the field in the span.
-func (s *Snapshot) within(r Set, field Field, p span) Set {
+// within gives the members of r that have a value of the field in the interval.
+func (s *Snapshot) within(r Set, field Field, p interval) Set {
 	order := s.singleOrder(Order{Field: field})
 	known := order.ords[:order.known]
 	from, to := s.place(known, field, p.from), len(known)
@@ -318,7 +320,7 @@ func (s *Snapshot) within(r Set, field Field, p span) Set {
 	}
 	var in []Ord
 	for o := range r.All() {
-		if v, ok := s.value(s.Node(o), field); ok && v >= p.from && (v < p.to || p.to == math.MaxInt64) {
+		if v, ok := s.value(s.Node(o), field); ok && p.has(v) {
 			in = append(in, o)
 		}
 	}

@@ -281,34 +281,60 @@ func scattered(ords []Ord) Set {
 }
 
 // Union gives the members of any of the sets.
-func Union(sets ...Set) Set { return AtLeast(1, sets...) }
+func Union(sets ...Set) Set {
+	sets = withMembers(sets)
+	switch {
+	case len(sets) == 0:
+		return Set{}
+	case len(sets) == 1:
+		return sets[0]
+	case totalLen(sets) <= listMax:
+		return smallUnion(sets)
+	}
+	var r Set
+	var w Words
+	for i := range span(sets) {
+		w = Words{}
+		for _, a := range sets {
+			a.AddTo(i, &w)
+		}
+		r.push(w.block(uint32(i)))
+	}
+	return r
+}
 
 // AtLeast gives the numbers that are members of at least k of the sets, k
 // being 1 or more. It adds up 64 membership bits at a time in vertical
 // counters, so that its cost does not depend on the number of members.
 func AtLeast(k int, sets ...Set) Set {
-	sets = slices.DeleteFunc(slices.Clone(sets), func(a Set) bool { return a.n == 0 })
-	if len(sets) < k {
+	sets = withMembers(sets)
+	switch {
+	case len(sets) < k:
 		return Set{}
-	}
-	if len(sets) == 1 {
-		return sets[0]
-	}
-	if k == 1 && totalLen(sets) <= listMax {
-		return smallUnion(sets)
-	}
-	last := 0
-	for _, a := range sets {
-		last = max(last, a.Blocks())
+	case k == 1:
+		return Union(sets...)
 	}
 	var r Set
 	planes := make([]Words, bits.Len(uint(len(sets))))
-	for key := range uint32(last) {
-		if w := countBlock(key, k, sets, planes); w != nil {
-			r.push(w.block(key))
+	for i := range span(sets) {
+		if w := countBlock(i, k, sets, planes); w != nil {
+			r.push(w.block(uint32(i)))
 		}
 	}
 	return r
+}
+
+func withMembers(sets []Set) []Set {
+	return slices.DeleteFunc(slices.Clone(sets), func(a Set) bool { return a.n == 0 })
+}
+
+// span gives the number of blocks that the sets span.
+func span(sets []Set) int {
+	n := 0
+	for _, a := range sets {
+		n = max(n, a.Blocks())
+	}
+	return n
 }
 
 func totalLen(sets []Set) int {
@@ -327,22 +353,22 @@ func smallUnion(sets []Set) Set {
 	return SetOf(ords...)
 }
 
-// countBlock counts one block's members over the sets into planes, plane i
+// countBlock counts the members in block i over the sets into planes, plane i
 // holding bit i of each count, and gives those counted k times or more; nil
 // where no set has the block.
-func countBlock(key uint32, k int, sets []Set, planes []Words) *Words {
+func countBlock(i, k int, sets []Set, planes []Words) *Words {
 	clear(planes)
 	var scratch Words
 	found := 0
 	for _, a := range sets {
-		w := a.Words(int(key), &scratch)
+		w := a.Words(i, &scratch)
 		if w == nil {
 			continue
 		}
 		found++
-		for i, carry := range w {
+		for j, carry := range w {
 			for p := 0; carry != 0; p++ {
-				planes[p][i], carry = planes[p][i]^carry, planes[p][i]&carry
+				planes[p][j], carry = planes[p][j]^carry, planes[p][j]&carry
 			}
 		}
 	}

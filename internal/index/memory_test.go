@@ -1,0 +1,27 @@
+package index_test
+
+import (
+	"runtime"
+	"testing"
+
+	"incidentgraph/internal/fixture"
+	"incidentgraph/internal/index"
+)
+
+// TestBytes compares with what the runtime says that an index takes.
+func TestBytes(t *testing.T) {
+	list := fixture.Incidents(3, 20_000)
+	before := inUse()
+	x := index.New(nil)
+	s := load(x, list)
+	want := inUse() - before
+	runtime.KeepAlive(list)
+	got := s.Bytes()
+	if got < want*3/4 || got > want*5/4 {
+		t.Errorf("Bytes() = %d, want %d within a quarter", got, want)
+	}
+	runtime.KeepAlive(x)
+	if empty := index.New(nil).Snapshot().Bytes(); empty > 100_000 {
+		t.Errorf("Bytes() = %d of an empty index", empty)
+	}
+}
