@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"incidentgraph/internal/incident"
+	"incidentgraph/internal/ingest"
+)
+
+// maxShown bounds the bad records reported on the terminal; the file that
+// --rejects names gets all.
+const maxShown = 100
+
+// rejectLine is a bad record, as one line of the file that --rejects names.
+type rejectLine struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	CaseID string `json:"caseId,omitempty"`
+	Member string `json:"member,omitempty"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+	Record string `json:"record"`
+}
+
+func newRejectLine(j ingest.Reject) rejectLine {
+	line := rejectLine{File: j.File, Line: j.Line, Reason: j.Err.Error(), Record: string(j.Raw)}
+	var bad *incident.Error
+	var cycle *ingest.CycleError
+	switch {
+	case errors.As(j.Err, &bad):
+		line.CaseID, line.Member, line.Code, line.Reason = bad.CaseID, incident.PathString(bad.Path), string(bad.Code), bad.Reason
+	case errors.As(j.Err, &cycle):
+		line.CaseID, line.Member, line.Code = cycle.CaseID, "recurrence_of", "RECURRENCE_CYCLE"
+	}
+	return line
+}
+
+// rejects reports bad records: a line each to out, and to a file if asked.
+type rejects struct {
+	out   io.Writer
+	shown int
+	file  *os.File // nil if none is asked for
+	lines *bufio.Writer
+	err   error // the first of writing to the file
+}
+
+func newRejects(path string, out io.Writer) (*rejects, error) {
+	r := &rejects{out: out}
+	if path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		r.file, r.lines = f, bufio.NewWriter(f)
+	}
+	return r, nil
+}
+
+func (r *rejects) add(line rejectLine) {
+	switch r.shown++; {
+	case r.shown <= maxShown:
+		fmt.Fprintf(r.out, "%s:%d: ", line.File, line.Line)
+		for _, s := range []string{line.CaseID, line.Member} {
+			if s != "" {
+				fmt.Fprintf(r.out, "%s: ", s)
+			}
+		}
+		fmt.Fprintln(r.out, line.Reason)
+	case r.shown == maxShown+1:
+		fmt.Fprintln(r.out, "more bad records are not shown; --rejects FILE keeps them all")
+	}
+	if r.file == nil || r.err != nil {
+		return
+	}
+	b, err := json.Marshal(line)
+	if err == nil {
+		_, err = r.lines.Write(append(b, '\n'))
+	}
+	r.err = err
+}
+
+// Close ends the file and gives the first error of writing to it.
+func (r *rejects) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return errors.Join(r.err, r.lines.Flush(), r.file.Close())
+}
