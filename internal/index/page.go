@@ -187,7 +187,7 @@ func (v *view) walk(lo, hi, n, steps int, backward bool) ([]Ord, bool) {
 // pick looks at each member's place and keeps the n nearest to the end.
 func (v *view) pick(lo, hi, n int, backward bool) []Ord {
 	ranks := v.order.ranks()
-	near := nearest{n: n, bound: ^uint32(0), flip: 0}
+	near := nearest{n: n, bound: 1 << 32}
 	if backward {
 		near.flip = ^uint32(0)
 	}
@@ -224,13 +224,13 @@ func (v *view) pick(lo, hi, n int, backward bool) []Ord {
 type nearest struct {
 	n     int
 	flip  uint32
-	bound uint32 // numbers at or above it (flipped) are too far
+	bound uint64 // numbers at or above it (flipped) are too far
 	kept  []uint32
 }
 
 func (x *nearest) add(r uint32) {
 	r ^= x.flip
-	if r >= x.bound {
+	if uint64(r) >= x.bound {
 		return
 	}
 	x.kept = append(x.kept, r)
@@ -243,7 +243,7 @@ func (x *nearest) cut() {
 	slices.Sort(x.kept)
 	if len(x.kept) >= x.n {
 		x.kept = x.kept[:x.n]
-		x.bound = x.kept[x.n-1]
+		x.bound = uint64(x.kept[x.n-1])
 	}
 }
 

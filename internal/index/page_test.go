@@ -194,6 +194,63 @@ func checkPages(t *testing.T, r *rand.Rand, m *model, s *index.Snapshot, by []in
 
 const n0 = int(^uint(0) >> 1) // the most that First can ask for
 
+// A list walked from either end in pages of any size is the whole list: its
+// first and its last incident too, which stand at the ends of the order.
+func TestPagesCoverBothEnds(t *testing.T) {
+	r := newRand(17)
+	m := modelOf(fixture.Graph(r, 120))
+	s := m.build(r)
+	all := m.ids()
+	for _, by := range [][]index.Order{
+		{{Field: index.ByCaseID}}, {{Field: index.ByDate, Desc: true}}, {{Field: index.ByLinkCount}, {Field: index.ByDate}},
+	} {
+		s.Page(s.All(), by, index.PageArgs{First: 1, Last: -1}) // builds the order
+		ordered := m.sorted(all, by)
+		for _, size := range []int{1, 2, 30, 60, 119} {
+			ids := slices.Clone(ordered[:1]) // the first of the order is a member
+			for _, i := range r.Perm(len(ordered) - 2)[:max(size-2, 0)] {
+				ids = append(ids, ordered[1+i])
+			}
+			if size > 1 {
+				ids = append(ids, ordered[len(ordered)-1])
+			}
+			var ords []index.Ord
+			for _, id := range ids {
+				ords = append(ords, s.Lookup(id).Ord)
+			}
+			set, want := index.SetOf(ords...), m.sorted(ids, by)
+			for n := 1; n <= len(want)+1; n += 1 + n/8 {
+				var forward, backward []string
+				p := index.PageArgs{First: n, Last: -1}
+				for more := true; more; {
+					page := s.Page(set, by, p)
+					for _, x := range page.Nodes {
+						forward = append(forward, x.ID)
+					}
+					k := s.KeyOf(page.Nodes[len(page.Nodes)-1], by)
+					p.After, more = &k, page.HasNext
+				}
+				p = index.PageArgs{First: -1, Last: n}
+				for more := true; more; {
+					page := s.Page(set, by, p)
+					for i := range page.Nodes {
+						backward = append(backward, page.Nodes[len(page.Nodes)-1-i].ID)
+					}
+					k := s.KeyOf(page.Nodes[0], by)
+					p.Before, more = &k, page.HasPrevious
+				}
+				slices.Reverse(backward)
+				if diff := cmp.Diff(want, forward); diff != "" {
+					t.Fatalf("forward by %v, %d a page (-want +got):\n%s", by, n, diff)
+				}
+				if diff := cmp.Diff(want, backward); diff != "" {
+					t.Fatalf("backward by %v, %d a page (-want +got):\n%s", by, n, diff)
+				}
+			}
+		}
+	}
+}
+
 func TestPagesSurviveChanges(t *testing.T) {
 	for seed := range uint64(20) {
 		r := newRand(seed)
