@@ -3,6 +3,7 @@ package incident
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -293,10 +294,11 @@ func (d *decoder) localized(i int) Text {
 	}
 	d.nodes[i].use = entered
 	text := make(Text, 0, 2)
+	var seen map[string]bool // made for texts in many languages
 	for name, v := range d.members(i) {
 		language, ok := languageTag(d.string(name))
 		// Two spellings of one tag: the model has room for the first.
-		if !ok || text.has(language) {
+		if !ok || text.has(language, &seen) {
 			d.left = true
 			continue
 		}
@@ -310,13 +312,20 @@ func (d *decoder) localized(i int) Text {
 	return text
 }
 
-func (t Text) has(language string) bool {
-	for _, l := range t {
-		if l.Language == language {
-			return true
-		}
+// has tells whether t has a version in the language. Looking through a few is
+// fastest; beyond that seen, which starts out nil, keeps track.
+func (t Text) has(language string, seen *map[string]bool) bool {
+	const few = 16
+	if len(t) <= few {
+		return slices.ContainsFunc(t, func(l LanguageText) bool { return l.Language == language })
 	}
-	return false
+	if *seen == nil {
+		*seen = make(map[string]bool, 2*few)
+	}
+	for _, l := range t[len(*seen):] {
+		(*seen)[l.Language] = true
+	}
+	return (*seen)[language]
 }
 
 func (d *decoder) impact(i int) {

@@ -450,3 +450,45 @@ func BenchmarkEqual(b *testing.B) {
 		}
 	}
 }
+
+// A text in very many languages is read in time that grows with their number,
+// not with its square, and keeps the first of two spellings of one tag.
+func TestDecodeManyLanguages(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"id":"L-1","title":{`)
+	const n = 20_000
+	for i := range n {
+		fmt.Fprintf(&b, `"q%c%c-x-%d":"t",`, 'a'+i%26, 'a'+i/26%26, i)
+	}
+	b.WriteString(`"EN":"first","en":"second"}}`)
+	inc, err := Decode([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(inc.Title); got != n+1 {
+		t.Fatalf("the title has %d versions, want %d", got, n+1)
+	}
+	if got, want := inc.Title[n], (LanguageText{Language: "en", Text: "first"}); got != want {
+		t.Errorf("the last version is %v, want %v", got, want)
+	}
+	if got, want := string(inc.Unknown), `{"title":{"en":"second"}}`; got != want {
+		t.Errorf("Unknown = %s, want %s", got, want)
+	}
+}
+
+func TestPathString(t *testing.T) {
+	for _, c := range []struct {
+		path []any
+		want string
+	}{
+		{nil, ""},
+		{[]any{"remediation", 2, "text"}, "remediation[2].text"},
+		{[]any{"a", "\x1b[31mred\a"}, `a."\x1b[31mred\a"`},
+		{[]any{"이름", "b c"}, "이름.b c"},
+		{[]any{strings.Repeat("x", 100)}, strings.Repeat("x", 80) + "…"},
+	} {
+		if got := PathString(c.path); got != c.want {
+			t.Errorf("PathString(%q) = %q, want %q", c.path, got, c.want)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package incident
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Limits of one record.
@@ -52,7 +54,9 @@ func (e *Error) Error() string {
 	return PathString(e.Path) + ": " + e.Reason
 }
 
-// PathString writes a path as `remediation[2].text`.
+// PathString writes a path as `remediation[2].text`. A name with characters
+// that do not print stands in quotes, so that no record can send commands to
+// the terminal that shows its errors; a long one is cut.
 func PathString(path []any) string {
 	var b strings.Builder
 	for _, p := range path {
@@ -63,8 +67,20 @@ func PathString(path []any) string {
 			if b.Len() > 0 {
 				b.WriteByte('.')
 			}
-			fmt.Fprint(&b, p)
+			b.WriteString(printable(fmt.Sprint(p)))
 		}
 	}
 	return b.String()
+}
+
+// printable gives a name as it can be shown.
+func printable(name string) string {
+	const longest = 80
+	if r := []rune(name[:min(len(name), 4*longest)]); len(r) > longest {
+		name = string(r[:longest]) + "…"
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
