@@ -80,12 +80,12 @@ func columnOf(s *index.Snapshot, k GroupKey) *column {
 func (c *column) finish(s *index.Snapshot) {
 	byName := make([]uint32, len(c.names))
 	for i := range byName {
-		byName[i] = uint32(i) //nolint:gosec // a value number
+		byName[i] = uint32(i)
 	}
 	slices.SortFunc(byName, func(a, b uint32) int { return cmp.Compare(c.names[a], c.names[b]) })
 	c.ranks = make([]uint32, c.size())
 	for rank, value := range byName {
-		c.ranks[value] = uint32(rank) //nolint:gosec // as above
+		c.ranks[value] = uint32(rank)
 	}
 	c.ranks[c.none] = c.none
 	c.totals = make([]int32, c.size())
@@ -110,12 +110,12 @@ func termColumns(s *index.Snapshot) *[incident.VocabularyCount]*column {
 		number := make([]uint32, s.TermCount()) // by TermID, the value number
 		for v := range columns {
 			c := &column{terms: s.Terms(incident.Vocabulary(v)), starts: make([]uint32, numbers(s)+1)}
-			c.none = uint32(len(c.terms)) //nolint:gosec // fewer terms than 2^32
+			c.none = uint32(len(c.terms))
 			c.names = make([]string, len(c.terms))
 			tags := 0
 			for i, t := range c.terms {
 				c.names[i] = s.Term(t).Slug
-				number[t] = uint32(i) //nolint:gosec // as above
+				number[t] = uint32(i)
 				tags += s.Postings(t).Len()
 			}
 			c.values = make([]uint32, 0, tags+s.WithTermCount(incident.Vocabulary(v), 0).Len())
@@ -125,7 +125,7 @@ func termColumns(s *index.Snapshot) *[incident.VocabularyCount]*column {
 		begin := func(upTo index.Ord) {
 			for ; next <= upTo; next++ {
 				for _, c := range columns {
-					c.starts[next] = uint32(len(c.values)) //nolint:gosec // fewer tags than 2^32
+					c.starts[next] = uint32(len(c.values))
 				}
 			}
 		}
@@ -142,14 +142,14 @@ func termColumns(s *index.Snapshot) *[incident.VocabularyCount]*column {
 				}
 			}
 		}
-		begin(index.Ord(numbers(s))) //nolint:gosec // what Ords can count
+		begin(index.Ord(numbers(s)))
 		return &columns
 	}).(*[incident.VocabularyCount]*column)
 }
 
 // fill makes the values of a key of which an incident has at most one.
 func (c *column) fill(s *index.Snapshot, value func(*index.Node) (uint32, bool)) {
-	c.none = uint32(len(c.names)) //nolint:gosec // fewer values than incidents
+	c.none = uint32(len(c.names))
 	c.values = make([]uint32, numbers(s))
 	for o := range s.All().All() {
 		v, ok := value(s.Node(o))
@@ -165,7 +165,7 @@ func orgColumn(s *index.Snapshot) *column {
 	number := make(map[index.OrgID]uint32)
 	for i, id := range s.Orgs() {
 		c.names = append(c.names, s.Org(id).Slug)
-		number[id] = uint32(i) //nolint:gosec // fewer orgs than incidents
+		number[id] = uint32(i)
 	}
 	c.fill(s, func(n *index.Node) (uint32, bool) { i, ok := number[n.Org]; return i, ok })
 	return c
@@ -176,7 +176,7 @@ func regionColumn(s *index.Snapshot) *column {
 	number := make(map[string]uint32)
 	for i, r := range s.Regions() {
 		c.names = append(c.names, r.Name)
-		number[r.Name] = uint32(i) //nolint:gosec // fewer regions than incidents
+		number[r.Name] = uint32(i)
 	}
 	c.fill(s, func(n *index.Node) (uint32, bool) { i, ok := number[n.Region]; return i, ok })
 	return c
@@ -198,7 +198,7 @@ func dateColumn(s *index.Snapshot, format func(incident.Date) string, period fun
 	slices.Sort(c.dates)
 	for i, d := range c.dates {
 		c.names = append(c.names, format(d))
-		number[d] = uint32(i) //nolint:gosec // fewer dates than incidents
+		number[d] = uint32(i)
 	}
 	c.fill(s, func(n *index.Node) (uint32, bool) { i, ok := number[period(n.Date)]; return i, ok })
 	return c
@@ -324,11 +324,11 @@ func (g *grid) add(row, column uint32) {
 // each calls f for the pairs that were counted, in no particular order.
 func (g *grid) each(f func(row, column uint32, n int)) {
 	for key, n := range g.sparse {
-		f(uint32(key>>32), uint32(key), int(n)) //nolint:gosec // the halves of a key
+		f(uint32(key>>32), uint32(key), int(n))
 	}
 	for i, n := range g.cells {
 		if n > 0 {
-			f(uint32(i/g.width), uint32(i%g.width), int(n)) //nolint:gosec // below maxCells
+			f(uint32(i/g.width), uint32(i%g.width), int(n))
 		}
 	}
 }

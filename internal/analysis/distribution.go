@@ -73,7 +73,9 @@ func NewDistribution(known []float64, unknown int) Distribution {
 	}
 	d.Mean = sum / float64(n)
 	if positive > 0 {
-		d.GeometricMean, d.HasGeometricMean = math.Exp(logs/float64(positive)), true
+		g := math.Exp(logs / float64(positive))
+		// Rounding must not put it outside of what it is the mean of.
+		d.GeometricMean, d.HasGeometricMean = min(max(g, known[n-positive]), d.Max), true
 	}
 	if d.Mean > 2*d.Median {
 		d.Caveats = append(d.Caveats, HeavyTailMeanMisleads)

@@ -43,7 +43,7 @@ func Facets(ctx context.Context, s *index.Snapshot, set index.Set, v incident.Vo
 	for i, n := range counts[:c.none] {
 		if n > 0 {
 			f.Assignments += int(n)
-			values = append(values, uint32(i)) //nolint:gosec // a value number
+			values = append(values, uint32(i))
 		}
 	}
 	found := len(values)

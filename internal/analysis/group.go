@@ -86,7 +86,7 @@ func (k GroupKey) period(d incident.Date) incident.Date {
 		return d &^ day
 	}
 	first := (d.Month()-1)/3*3 + 1
-	return d&^(month|day) | incident.Date(first)<<8 //nolint:gosec // 1 to 10
+	return d&^(month|day) | incident.Date(first)<<8
 }
 
 // GroupBy groups the incidents of set.

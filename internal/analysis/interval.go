@@ -45,7 +45,7 @@ func medianRank(n int) int {
 	// Sum the lower tail from its small end; log-space keeps 2^-n from
 	// underflowing for large n.
 	tail, r := 0.0, 0
-	for k := 0; k < n; k++ {
+	for k := range n {
 		tail += math.Exp(logChoose(n, k) - float64(n)*math.Ln2)
 		if tail > 0.025 {
 			break

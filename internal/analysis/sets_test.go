@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -320,7 +321,8 @@ func TestSeriesIsBounded(t *testing.T) {
 	}
 	s := b.Commit(1)
 	_, err := Series(context.Background(), s, s.All(), ByMonth, nil)
-	if tooMany, ok := err.(*TooManyPointsError); !ok || tooMany.Points != 9999*12-11 {
+	var tooMany *TooManyPointsError
+	if !errors.As(err, &tooMany) || tooMany.Points != 9999*12-11 {
 		t.Errorf("Series over 9998 years = %v, want a TooManyPointsError with %d points", err, 9999*12-11)
 	}
 }

@@ -197,11 +197,13 @@ func (c *scorer) of(t index.TermID) int64 {
 	return c.idf[t]
 }
 
-// combine adds the vocabularies up in their order.
+// combine adds the vocabularies up in their order. The conversion keeps the
+// product from being fused with the sum, which would round differently on some
+// processors.
 func (c *scorer) combine(x *sums) float64 {
 	sum := 0.0
 	for _, v := range c.active {
-		sum += c.weights[v] * (float64(x[v]) / fixed)
+		sum += float64(c.weights[v] * (float64(x[v]) / fixed))
 	}
 	return sum
 }

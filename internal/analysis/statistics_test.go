@@ -246,3 +246,31 @@ func TestHistogram(t *testing.T) {
 		}
 	}
 }
+
+// Tea and coffee in Brin, Motwani & Silverstein, Beyond Market Baskets (1997):
+// of 100 baskets 25 have tea, 90 coffee and 20 both. That a fifth have both
+// looks like much, but is less than chance: the interest is 0.89.
+func TestLiftOfTeaAndCoffee(t *testing.T) {
+	if got := lift(20, 25, 90, 100); !near(got, 0.89, 0.005) {
+		t.Errorf("lift(20, 25, 90, 100) = %v, want 0.89", got)
+	}
+}
+
+// The three fixed points of Bouma, Normalized (Pointwise) Mutual Information in
+// Collocation Extraction (2009): 1 where two only occur together, 0 where they
+// are independent, towards −1 where they avoid each other.
+func TestNPMIFixedPoints(t *testing.T) {
+	for _, c := range []struct {
+		both, left, right, total int
+		want, tolerance          float64
+	}{
+		{7, 7, 7, 100, 1, 1e-12},
+		{50, 50, 50, 50, 1, 0},
+		{6, 20, 30, 100, 0, 1e-12},
+		{1, 1 << 19, 1<<19 + 1, 1 << 20, -1, 0.15},
+	} {
+		if got := npmi(c.both, c.left, c.right, c.total); math.Abs(got-c.want) > c.tolerance {
+			t.Errorf("npmi(%d, %d, %d, %d) = %v, want %v", c.both, c.left, c.right, c.total, got, c.want)
+		}
+	}
+}

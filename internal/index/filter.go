@@ -96,12 +96,15 @@ type UnknownTermError struct {
 	Close []string
 }
 
-// Error names the slug, the vocabulary and the near slugs.
+// Error names the slug, its first 60 code points, the vocabulary and the near
+// slugs.
 func (e *UnknownTermError) Error() string {
+	term := e.Term
+	term.Slug = fmt.Sprintf("%.60s", term.Slug)
 	if len(e.Close) == 0 {
-		return fmt.Sprintf("unknown term %s", e.Term)
+		return fmt.Sprintf("unknown term %s", term)
 	}
-	return fmt.Sprintf("unknown term %s; near in spelling: %s", e.Term, strings.Join(e.Close, ", "))
+	return fmt.Sprintf("unknown term %s; near in spelling: %s", term, strings.Join(e.Close, ", "))
 }
 
 // UnknownCaseError is returned for a case id in sharesTermsWith that is not
@@ -111,8 +114,8 @@ type UnknownCaseError struct {
 	CaseID string
 }
 
-// Error names the case.
-func (e *UnknownCaseError) Error() string { return fmt.Sprintf("unknown case %q", e.CaseID) }
+// Error names the case, its first 60 code points.
+func (e *UnknownCaseError) Error() string { return fmt.Sprintf("unknown case %.60q", e.CaseID) }
 
 // FilterError is returned for a filter that makes no sense (a negative count,
 // atLeast below 1, an empty interval, nesting over 16).

@@ -3,6 +3,7 @@ package index_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -300,6 +301,8 @@ func TestErrorTexts(t *testing.T) {
 			"unknown term COMPONENT/databse; near in spelling: database"},
 		{&index.UnknownTermError{Term: incident.Term{Slug: "x"}}, "unknown term CONTRIBUTING_FACTOR/x"},
 		{&index.UnknownCaseError{CaseID: "IL-1"}, `unknown case "IL-1"`},
+		{&index.UnknownCaseError{CaseID: strings.Repeat("ö", 100)}, `unknown case "` + strings.Repeat("ö", 60) + `"`},
+		{&index.UnknownTermError{Term: incident.Term{Slug: strings.Repeat("ö", 100)}}, "unknown term CONTRIBUTING_FACTOR/" + strings.Repeat("ö", 60)},
 		{&index.FilterError{Reason: "gte must be before lt"}, "gte must be before lt"},
 	} {
 		if got := tt.err.Error(); got != tt.want {

@@ -13,20 +13,20 @@ import (
 // is in its place before the number is in the table, and a table that grows
 // is filled before it is published.
 type interner[K comparable] struct {
-	seed maphash.Seed
+	hash func(K) uint32
 	n    atomic.Uint32 // names so far; grows last, after name and number
 
 	// names has spare room behind the n names in use; table is an open
-	// addressed hash table of numbers plus one, 0 where free, at most half
-	// full.
+	// addressed hash table, at most half full, of the hash of a name <<32 |
+	// its number plus one; 0 is a free slot.
 	names atomic.Pointer[[]K]
-	table atomic.Pointer[[]atomic.Uint32]
+	table atomic.Pointer[[]atomic.Uint64]
 }
 
-func newInterner[K comparable]() *interner[K] {
-	in := &interner[K]{seed: maphash.MakeSeed()}
+func newInterner[K comparable](hash func(K) uint32) *interner[K] {
+	in := &interner[K]{hash: hash}
 	names := make([]K, 16)
-	table := make([]atomic.Uint32, 32)
+	table := make([]atomic.Uint64, 32)
 	in.names.Store(&names)
 	in.table.Store(&table)
 	return in
@@ -39,51 +39,61 @@ func (in *interner[K]) len() int { return int(in.n.Load()) }
 func (in *interner[K]) name(i uint32) K { return (*in.names.Load())[i] }
 
 // lookup finds a name's number.
-func (in *interner[K]) lookup(k K) (uint32, bool) {
-	table := *in.table.Load()
-	v := table[in.slot(table, k)].Load()
-	return v - 1, v != 0
-}
+func (in *interner[K]) lookup(k K) (uint32, bool) { return in.find(k, in.hash(k)) }
 
-// slot finds where k is in the table, or the free slot where it belongs.
-func (in *interner[K]) slot(table []atomic.Uint32, k K) int {
-	mask := len(table) - 1
-	for i := int(maphash.Comparable(in.seed, k)) & mask; ; i = (i + 1) & mask {
-		if v := table[i].Load(); v == 0 || in.name(v-1) == k {
-			return i
+func (in *interner[K]) find(k K, hash uint32) (uint32, bool) {
+	table := *in.table.Load()
+	mask := uint32(len(table) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		switch v := table[i].Load(); {
+		case v == 0:
+			return 0, false
+		case uint32(v>>32) == hash && in.name(uint32(v)-1) == k:
+			return uint32(v) - 1, true
 		}
 	}
 }
 
-// add numbers a name that lookup does not find.
-func (in *interner[K]) add(k K) uint32 {
+// add numbers a name that find does not find.
+func (in *interner[K]) add(k K, hash uint32) uint32 {
 	i := in.n.Load()
-	names := *in.names.Load()
-	if int(i) == len(names) {
-		grown := make([]K, 2*len(names))
-		copy(grown, names)
-		names = grown
-		in.names.Store(&grown)
+	if int(i) == len(*in.names.Load()) {
+		in.growNames()
 	}
-	names[i] = k
-	table := *in.table.Load()
-	if 2*int(i+1) > len(table) {
-		table = in.grow(table)
+	if 2*int(i+1) > len(*in.table.Load()) {
+		in.growTable()
 	}
-	table[in.slot(table, k)].Store(i + 1)
+	(*in.names.Load())[i] = k
+	insert(*in.table.Load(), uint64(hash)<<32|uint64(i+1))
 	in.n.Store(i + 1)
 	return i
 }
 
-func (in *interner[K]) grow(table []atomic.Uint32) []atomic.Uint32 {
-	grown := make([]atomic.Uint32, 2*len(table))
+func (in *interner[K]) growNames() {
+	names := *in.names.Load()
+	larger := make([]K, 2*len(names))
+	copy(larger, names)
+	in.names.Store(&larger)
+}
+
+func (in *interner[K]) growTable() {
+	table := *in.table.Load()
+	larger := make([]atomic.Uint64, 2*len(table))
 	for i := range table {
 		if v := table[i].Load(); v != 0 {
-			grown[in.slot(grown, in.name(v-1))].Store(v)
+			insert(larger, v)
 		}
 	}
-	in.table.Store(&grown)
-	return grown
+	in.table.Store(&larger)
+}
+
+func insert(table []atomic.Uint64, v uint64) {
+	mask := uint32(len(table) - 1)
+	i := uint32(v>>32) & mask
+	for table[i].Load() != 0 {
+		i = (i + 1) & mask
+	}
+	table[i].Store(v)
 }
 
 // names holds the numbers of everything that has a name. All snapshots of an
@@ -97,30 +107,34 @@ type names struct {
 }
 
 func newNames() *names {
+	seed := maphash.MakeSeed()
+	text := func(s string) uint32 { return uint32(maphash.String(seed, s)) }
 	return &names{
-		cases:    newInterner[string](),
-		terms:    newInterner[incident.Term](),
-		orgs:     newInterner[string](),
-		regions:  newInterner[string](),
-		spelling: newInterner[string](),
+		cases:    newInterner(text),
+		terms:    newInterner(func(t incident.Term) uint32 { return text(t.Slug) + uint32(t.Vocabulary) }),
+		orgs:     newInterner(text),
+		regions:  newInterner(text),
+		spelling: newInterner(text),
 	}
 }
 
 // intern numbers a string, keeping a copy where it is new.
 func intern(in *interner[string], s string) uint32 {
-	if i, ok := in.lookup(s); ok {
+	hash := in.hash(s)
+	if i, ok := in.find(s, hash); ok {
 		return i
 	}
-	return in.add(strings.Clone(s))
+	return in.add(strings.Clone(s), hash)
 }
 
 func (n *names) ord(id string) Ord { return Ord(intern(n.cases, id)) }
 
 func (n *names) term(v incident.Vocabulary, slug string) TermID {
 	t := incident.Term{Vocabulary: v, Slug: slug}
-	if i, ok := n.terms.lookup(t); ok {
+	hash := n.terms.hash(t)
+	if i, ok := n.terms.find(t, hash); ok {
 		return TermID(i)
 	}
 	t.Slug = strings.Clone(slug)
-	return TermID(n.terms.add(t))
+	return TermID(n.terms.add(t, hash))
 }

@@ -96,5 +96,5 @@ func (n *names) bytes() int {
 // bytes gives the memory of the tables, without what names point to.
 func (in *interner[K]) bytes() int {
 	var k K
-	return cap(*in.names.Load())*int(unsafe.Sizeof(k)) + 4*cap(*in.table.Load())
+	return cap(*in.names.Load())*int(unsafe.Sizeof(k)) + 8*cap(*in.table.Load())
 }

@@ -64,7 +64,7 @@ var edgeVocabularies = [...]incident.Vocabulary{
 // termEdge gives the kind of edge that leads to a term of the vocabulary.
 func termEdge(v incident.Vocabulary) (EdgeKind, bool) {
 	i := slices.Index(edgeVocabularies[:], v)
-	return EdgeKind(max(i, 0)), i >= 0 //nolint:gosec // an index below 5
+	return EdgeKind(max(i, 0)), i >= 0
 }
 
 // Neighbor is a node that an edge leads to.
@@ -105,11 +105,11 @@ func yieldIncidents(set Set, e EdgeKind, yield func(Neighbor) bool) {
 
 func (s *Snapshot) incidentNeighbors(n *Node, via EdgeKinds, yield func(Neighbor) bool) {
 	for e, v := range edgeVocabularies {
-		if !via.has(EdgeKind(e)) { //nolint:gosec // an index below 5
+		if !via.has(EdgeKind(e)) {
 			continue
 		}
 		for _, t := range n.Terms(v) {
-			if !yield(Neighbor{NodeRef{TermNode, uint32(t)}, EdgeKind(e)}) { //nolint:gosec // as above
+			if !yield(Neighbor{NodeRef{TermNode, uint32(t)}, EdgeKind(e)}) {
 				return
 			}
 		}
@@ -153,11 +153,10 @@ func (s *Snapshot) Degree(n NodeRef) int {
 	case OrgNode:
 		return s.OrgIncidents(OrgID(n.N)).Len()
 	}
-	d := 0
-	for range s.Neighbors(n, 0) {
-		d++
+	if node := s.Node(Ord(n.N)); node != nil {
+		return s.incidentDegree(node)
 	}
-	return d
+	return 0
 }
 
 // nodeKey gives a name that orders nodes by what they are, not by when they

@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// checkEvery is how often a search comes to a node between two looks at its
+// context.
+const checkEvery = 1 << 12
+
 // spurQuery asks for the cheapest route from a node to the query's To.
 type spurQuery struct {
 	from    uint32
@@ -186,6 +190,7 @@ type meeting struct{ ahead, back int32 }
 type spurSearch struct {
 	*pathSearch
 	spurQuery
+	to          uint32
 	ahead, back *side
 	// met are the meetings of the lowest cost found so far, which is bound,
 	// and among those of the fewest hops.
@@ -196,11 +201,11 @@ type spurSearch struct {
 // cheapest finds the cheapest route, nil where there is none. Every route that
 // costs as little is met before the search ends, so that names can decide.
 func (p *pathSearch) cheapest(q spurQuery) (*route, error) {
-	f := &spurSearch{pathSearch: p, spurQuery: q, ahead: &p.sides[0], back: &p.sides[1]}
+	f := &spurSearch{pathSearch: p, spurQuery: q, to: p.number(p.q.To), ahead: &p.sides[0], back: &p.sides[1]}
 	f.ahead.reset(true)
 	f.back.reset(false)
-	f.begin(f.ahead, q.from)
-	f.begin(f.back, p.number(p.q.To))
+	f.begin(f.ahead, f.from)
+	f.begin(f.back, f.to)
 	// The ends come first, so that each side finds the other's.
 	f.step(f.ahead, f.back)
 	f.step(f.back, f.ahead)
@@ -330,12 +335,12 @@ func (f *spurSearch) expand(d, other *side, l int32) {
 	if f.q.Via.has(OrgEdge) && n.Org != NoOrg {
 		f.reachHub(d, other, f.orgs+uint32(n.Org), l, from.cost, hops)
 	}
-	cost := from.cost + fixedOne
+	cost, in := from.cost+fixedOne, f.s.in(n.Ord)
 	if f.q.Via.has(RecurrenceEdge) {
 		if p := f.s.RecurrenceOf(n); p != nil {
 			f.reachIncident(d, other, uint32(p.Ord), l, cost, hops)
 		}
-		for _, o := range f.s.in(n.Ord).recurrences() {
+		for _, o := range in.recurrences() {
 			f.reachIncident(d, other, uint32(o), l, cost, hops)
 		}
 	}
@@ -345,7 +350,7 @@ func (f *spurSearch) expand(d, other *side, l int32) {
 				f.reachIncident(d, other, uint32(o), l, cost, hops)
 			}
 		}
-		for _, o := range f.s.in(n.Ord).related() {
+		for _, o := range in.related() {
 			f.reachIncident(d, other, uint32(o), l, cost, hops)
 		}
 	}
@@ -385,6 +390,9 @@ func (f *spurSearch) reachIncident(d, other *side, node uint32, parent int32, co
 // reachHub comes to a term or an org from an incident at cost.
 func (f *spurSearch) reachHub(d, other *side, node uint32, parent int32, cost fixed, hops int32) {
 	half := f.half[node-f.terms]
+	if cost+2*half > f.bound && node != f.from && node != f.to {
+		return // to leave it again costs as much as to enter it
+	}
 	cost += half
 	if cost > f.bound || f.closed(d, parent, node) || f.covered(d, node, parent, cost, hops) {
 		return

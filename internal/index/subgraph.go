@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -15,8 +16,9 @@ type SubgraphQuery struct {
 	// Within restricts the incidents that are entered (roots are always in);
 	// nil does not.
 	Within *Set
-	// MaxNodes bounds the nodes given, MaxVisited the nodes looked at.
-	MaxNodes, MaxVisited int
+	// MaxNodes bounds the nodes given, and by that the work: nothing is looked
+	// for behind nodes that are left out.
+	MaxNodes int
 }
 
 // SubgraphNode is a node of a subgraph.
@@ -37,8 +39,8 @@ type SubgraphEdge struct {
 
 // Subgraph is a part of the graph: nodes nearest first, then those with the
 // most neighbors, then by name; and all edges of the kinds asked for among
-// them. Omitted counts the nodes that were reached and left out; where the
-// search itself was stopped by MaxVisited it is a lower bound.
+// them. Omitted counts the nodes as far from the roots as the last one that
+// were left out.
 type Subgraph struct {
 	Nodes     []SubgraphNode
 	Edges     []SubgraphEdge
@@ -48,79 +50,188 @@ type Subgraph struct {
 
 // Subgraph searches breadth-first from the roots.
 func (s *Snapshot) Subgraph(ctx context.Context, q SubgraphQuery) (Subgraph, error) {
+	f := frontier{s: s, via: q.Via, within: q.Within, seenHubs: make(map[NodeRef]bool)}
+	f.begin(q.Roots)
 	var out Subgraph
-	hop := map[NodeRef]int{}
-	var frontier []NodeRef
-	for _, r := range q.Roots {
-		if _, ok := hop[r]; !ok {
-			hop[r] = 0
-			frontier = append(frontier, r)
+	for h := 0; ; h++ {
+		if err := ctx.Err(); err != nil {
+			return Subgraph{}, err
 		}
-	}
-	// add takes a level in, as far as there is room. What lies behind the nodes
-	// left out is not looked for: Omitted counts what was reached.
-	add := func(level []SubgraphNode) {
-		if room := q.MaxNodes - len(out.Nodes); len(level) > room {
-			out.Truncated = true
-			out.Omitted = len(level) - room
-			level = level[:room]
-		}
+		room := q.MaxNodes - len(out.Nodes)
+		found := f.incidents.Len() + len(f.hubs)
+		level := f.level(h, room)
 		out.Nodes = append(out.Nodes, level...)
-	}
-	add(s.level(frontier, 0))
-	looked := 0
-	for h := 1; h <= q.Hops && len(frontier) > 0 && !out.Truncated; h++ {
-		var next []NodeRef
-	level:
-		for _, from := range frontier {
-			for n := range s.Neighbors(from, q.Via) {
-				if looked++; looked%checkEvery == 0 && ctx.Err() != nil {
-					return Subgraph{}, ctx.Err()
-				}
-				if looked > q.MaxVisited {
-					out.Truncated = true
-					break level
-				}
-				if _, ok := hop[n.Node]; ok {
-					continue
-				}
-				if n.Node.Kind == IncidentNode && q.Within != nil && !q.Within.Has(Ord(n.Node.N)) {
-					continue
-				}
-				hop[n.Node] = h
-				next = append(next, n.Node)
-			}
+		if found > room {
+			out.Truncated, out.Omitted = true, found-room
+			break
 		}
-		add(s.level(next, h))
-		frontier = next
+		if found == 0 || h == q.Hops {
+			break
+		}
+		f.advance()
 	}
 	var err error
 	out.Edges, err = s.edgesAmong(ctx, out.Nodes, q.Via)
 	return out, err
 }
 
-// checkEvery is how many nodes a walk looks at between two looks at its
-// context.
-const checkEvery = 1 << 12
+// frontier is the nodes of one distance from the roots. Incidents are a set:
+// those of a common term are many, and uniting sets costs little.
+type frontier struct {
+	s      *Snapshot
+	via    EdgeKinds
+	within *Set
 
-// level puts the nodes of one distance in order.
-func (s *Snapshot) level(nodes []NodeRef, hop int) []SubgraphNode {
+	incidents Set
+	hubs      []NodeRef // terms and orgs
+	seen      Set       // incidents of this distance and before
+	seenHubs  map[NodeRef]bool
+}
+
+func (f *frontier) begin(roots []NodeRef) {
+	var ords []Ord
+	for _, r := range roots {
+		if r.Kind == IncidentNode {
+			ords = append(ords, Ord(r.N))
+			continue
+		}
+		f.addHub(r)
+	}
+	f.incidents = SetOf(ords...)
+	f.seen = f.incidents
+}
+
+func (f *frontier) addHub(n NodeRef) {
+	if !f.seenHubs[n] {
+		f.seenHubs[n] = true
+		f.hubs = append(f.hubs, n)
+	}
+}
+
+// advance goes one step further. There is a bounded number of nodes in the
+// frontier, or it would have been the last.
+func (f *frontier) advance() {
+	var sets []Set
+	for _, n := range f.hubs {
+		sets = append(sets, f.s.neighborsOfHub(n, f.via))
+	}
+	f.hubs = nil
+	var linked []Ord
+	for o := range f.incidents.All() {
+		for n := range f.s.Neighbors(NodeRef{IncidentNode, uint32(o)}, f.via) {
+			if n.Node.Kind == IncidentNode {
+				linked = append(linked, Ord(n.Node.N))
+			} else {
+				f.addHub(n.Node)
+			}
+		}
+	}
+	f.incidents = Union(append(sets, SetOf(linked...))...).AndNot(f.seen)
+	if f.within != nil {
+		f.incidents = f.incidents.And(*f.within)
+	}
+	f.seen = f.seen.Or(f.incidents)
+}
+
+// neighborsOfHub gives the incidents that a term or an org has.
+func (s *Snapshot) neighborsOfHub(n NodeRef, via EdgeKinds) Set {
+	if n.Kind == OrgNode {
+		if via.has(OrgEdge) {
+			return s.OrgIncidents(OrgID(n.N))
+		}
+		return Set{}
+	}
+	if e, ok := termEdge(s.Term(TermID(n.N)).Vocabulary); ok && via.has(e) {
+		return s.Postings(TermID(n.N))
+	}
+	return Set{}
+}
+
+// level gives the first nodes of the frontier in order.
+func (f *frontier) level(hop, most int) []SubgraphNode {
 	type keyed struct {
 		SubgraphNode
 		key string
 	}
-	list := make([]keyed, len(nodes))
-	for i, n := range nodes {
-		list[i] = keyed{SubgraphNode{Node: n, Degree: s.Degree(n), Hop: hop}, s.nodeKey(n)}
+	var list []keyed
+	add := func(n NodeRef, degree int) {
+		list = append(list, keyed{SubgraphNode{Node: n, Degree: degree, Hop: hop}, f.s.nodeKey(n)})
+	}
+	degrees := f.s.incidentDegrees()
+	for _, o := range f.mostConnected(degrees, most) {
+		add(NodeRef{IncidentNode, uint32(o)}, int(degrees[o]))
+	}
+	for _, n := range f.hubs {
+		add(n, f.s.Degree(n))
 	}
 	slices.SortFunc(list, func(a, b keyed) int {
 		return cmp.Or(cmp.Compare(b.Degree, a.Degree), cmp.Compare(a.key, b.key))
 	})
-	out := make([]SubgraphNode, len(list))
-	for i, n := range list {
-		out[i] = n.SubgraphNode
+	nodes := make([]SubgraphNode, min(len(list), most))
+	for i := range nodes {
+		nodes[i] = list[i].SubgraphNode
 	}
-	return out
+	return nodes
+}
+
+// mostConnected gives the incidents of the frontier that come first, in no
+// order, all where they are few.
+func (f *frontier) mostConnected(degrees []uint32, most int) []Ord {
+	switch {
+	case f.incidents.Len() <= most:
+		return f.incidents.AppendTo(nil)
+	case most <= 0:
+		return nil
+	}
+	byID := f.s.singleOrder(Order{Field: ByCaseID})
+	ranks := byID.ranks()
+	// One number to sort by: the degree, falling, then the place by case id.
+	kept, bound := make([]uint64, 0, 2*most), uint64(math.MaxUint64)
+	for o := range f.incidents.All() {
+		x := uint64(^degrees[o])<<32 | uint64(ranks[o])
+		if x >= bound {
+			continue
+		}
+		if kept = append(kept, x); len(kept) == 2*most {
+			slices.Sort(kept)
+			kept = kept[:most]
+			bound = kept[most-1]
+		}
+	}
+	slices.Sort(kept)
+	ords := make([]Ord, most)
+	for i, x := range kept[:most] {
+		ords[i] = byID.ords[uint32(x)]
+	}
+	return ords
+}
+
+type degreesKey struct{}
+
+// incidentDegrees gives the number of each incident's neighbors, by Ord.
+func (s *Snapshot) incidentDegrees() []uint32 {
+	return memoized(s, degreesKey{}, func() []uint32 {
+		d := make([]uint32, s.all.Blocks()*BlockSize)
+		for o := range s.all.All() {
+			d[o] = uint32(s.incidentDegree(s.Node(o)))
+		}
+		return d
+	})
+}
+
+// incidentDegree counts an incident's neighbors.
+func (s *Snapshot) incidentDegree(n *Node) int {
+	d := 0
+	for _, v := range edgeVocabularies {
+		d += len(n.Terms(v))
+	}
+	if n.Org != NoOrg {
+		d++
+	}
+	if s.RecurrenceOf(n) == nil && len(s.in(n.Ord).recurrences()) == 0 {
+		return d + s.RelatedCount(n)
+	}
+	return d + s.Linked(n).Len() // for a case may be linked in two ways
 }
 
 // edgesAmong gives the edges among nodes in the order of their sources, each

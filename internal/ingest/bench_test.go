@@ -136,19 +136,17 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkPointers builds a chain of 10,000 recurrences, parents first.
-func BenchmarkPointers(b *testing.B) {
-	empty := viewOf(b, ingesterOf(b, store.NewMemory())).Index()
-	ids := make([]string, 10_001)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("c%d", i)
+// BenchmarkSettle settles a chain of 10,000 recurrences, children first, and
+// puts it in the order of its depths.
+func BenchmarkSettle(b *testing.B) {
+	p := newPlan(viewOf(b, ingesterOf(b, store.NewMemory())), nil)
+	for i := range 10_000 {
+		p.accept(&candidate{id: fmt.Sprintf("c%d", 10_000-i), recurrenceOf: fmt.Sprintf("c%d", 9_999-i)})
 	}
 	for b.Loop() {
-		p := newPointers(empty)
-		for i, id := range ids[1:] {
-			if cycle := p.point(id, ids[i]); cycle != nil {
-				b.Fatal(cycle)
-			}
+		if err := p.settle(func(c *candidate, _ []string) error { return fmt.Errorf("%s is rejected", c.id) }); err != nil {
+			b.Fatal(err)
 		}
+		p.depths()
 	}
 }

@@ -102,8 +102,16 @@ func (in *Ingester) apply(ctx context.Context, snap store.Snapshot, ids []string
 		batch.Discard()
 		return err
 	}
-	in.current.Store(&state{batch.Commit(snap.Position().Sequence), snap.Position()})
+	in.publish(batch, snap)
 	return nil
+}
+
+// publish shows a batch as the state at the position of snap.
+func (in *Ingester) publish(batch *index.Batch, snap store.Snapshot) {
+	in.current.Store(&state{batch.Commit(snap.Position().Sequence), snap.Position()})
+	if in.text != nil {
+		in.text.catchUp()
+	}
 }
 
 // load makes the index anew from snap. The caller holds catching.
@@ -130,7 +138,7 @@ func (in *Ingester) load(ctx context.Context, snap store.Snapshot, onProgress fu
 	}
 	onProgress(done, snap.Len())
 	in.index = x
-	in.current.Store(&state{batch.Commit(snap.Position().Sequence), snap.Position()})
+	in.publish(batch, snap)
 	return nil
 }
 

@@ -1,14 +1,12 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -37,7 +35,9 @@ type Options struct {
 	// SpoolDir is where a run that does not fit in memory keeps its records
 	// until it stores them; "" is the system's folder for temporary files.
 	SpoolDir string
-	// OnReject is called for each bad record, in input order; raw is valid
+	// OnReject is called for each bad record: first, while the input is read
+	// and in its order, for those that are bad by themselves; then for those
+	// that close a cycle, in the order in which cycles are found. Raw is valid
 	// during the call only.
 	OnReject func(r Reject)
 	// OnPassedOver may be nil; it is called for each file of a folder that
@@ -52,7 +52,7 @@ type Reject struct {
 	File string // as given, with the member of an archive or folder
 	Line int    // 1-based line where the record begins
 	Err  error  // *incident.Error or *CycleError
-	Raw  []byte // nil where the record is too large, or is none
+	Raw  []byte // nil where the record is too large, or is none; compact with a *CycleError
 }
 
 // Progress of an import.
@@ -74,6 +74,12 @@ type Report struct {
 // or zstd-compressed. Sources are read and, where they can be, closed one
 // after the other.
 //
+// Whether records close a cycle of recurrence_of is judged by what the store
+// would hold in the end, so their order in the input does not matter, and a
+// later record may mend what an earlier one with its id has broken. From each
+// cycle the last record in the input is rejected, with those that only repeat
+// it; what the record was to replace counts again.
+//
 // Bad records are no error: they are reported and counted, also those of a
 // run that therefore stores nothing. After an error the report counts what
 // was read, and of what was to be stored only what has been. The index
@@ -86,7 +92,9 @@ func (in *Ingester) Import(ctx context.Context, sources []Source, o Options) (re
 	r := &run{in: in, options: o, spool: &spool{dir: o.SpoolDir}}
 	defer func() { err = errors.Join(err, r.spool.close()) }()
 	r.plan = newPlan(view, r.spool)
-	err = r.read(ctx, sources)
+	if err = r.read(ctx, sources); err == nil {
+		err = r.settle()
+	}
 	view.Close()
 	switch {
 	case err != nil:
@@ -300,8 +308,8 @@ func (r *run) take(c *chunk) error {
 			}
 			continue
 		}
-		cand := candidate{id: rec.id, recurrenceOf: rec.recurrenceOf, file: c.source.name, line: e.line}
-		if err := r.consider(cand, rec.compact, e.raw); err != nil {
+		cand := &candidate{id: rec.id, recurrenceOf: rec.recurrenceOf, file: c.source.name, line: e.line}
+		if err := r.consider(cand, rec.compact); err != nil {
 			return err
 		}
 	}
@@ -310,18 +318,15 @@ func (r *run) take(c *chunk) error {
 }
 
 // consider judges one record, and adds it to the plan where it is to be stored.
-func (r *run) consider(c candidate, compact, raw []byte) error {
-	result, err := r.plan.judge(c, compact)
-	var cycle *CycleError
-	switch {
-	case errors.As(err, &cycle):
-		r.reject(Reject{File: c.file, Line: c.line, Err: cycle, Raw: raw})
-		return nil
-	case err != nil:
+func (r *run) consider(c *candidate, compact []byte) (err error) {
+	if c.outcome, err = r.plan.judge(c.id, compact); err != nil {
 		return err
 	}
-	r.report.count(result, 1)
-	if c.outcome = result; result == unchanged {
+	r.report.count(c.outcome, 1)
+	if c.outcome == unchanged {
+		if before := r.plan.latest[c.id]; before != nil {
+			before.repeats = append(before.repeats, place{c.file, c.line})
+		}
 		return nil
 	}
 	if c.at.size == 0 { // not in the spool yet
@@ -331,6 +336,30 @@ func (r *run) consider(c candidate, compact, raw []byte) error {
 	}
 	r.plan.accept(c)
 	return nil
+}
+
+// settle rejects the records that close a cycle.
+func (r *run) settle() error {
+	before := r.report.Rejected
+	err := r.plan.settle(func(c *candidate, cycle []string) error {
+		raw, err := r.spool.appendTo(nil, c.at)
+		if err != nil {
+			return fmt.Errorf("spool: %w", err)
+		}
+		bad := Reject{File: c.file, Line: c.line, Err: &CycleError{CaseID: c.id, Cycle: cycle}, Raw: raw}
+		r.report.count(c.outcome, -1)
+		r.reject(bad)
+		for _, again := range c.repeats {
+			bad.File, bad.Line = again.file, again.line
+			r.report.count(unchanged, -1)
+			r.reject(bad)
+		}
+		return nil
+	})
+	if r.report.Rejected > before {
+		r.progress()
+	}
+	return err
 }
 
 func (r *run) reject(bad Reject) {
@@ -349,7 +378,7 @@ func (r *run) progress() {
 
 // forget takes out of the report what was not stored.
 func (r *run) forget() {
-	for _, c := range r.plan.accepted {
+	for _, c := range r.plan.versions() {
 		r.report.count(c.outcome, -1)
 	}
 }
@@ -361,10 +390,10 @@ func (r *run) store(ctx context.Context, base store.Position) (err error) {
 		now = time.Now
 	}
 	r.plan.arrange()
-	r.toStore = len(r.plan.accepted)
+	r.toStore = len(r.plan.queue)
 	request := rand.Text()
 	var buf []byte
-	for n := 1; len(r.plan.accepted) > 0; n++ {
+	for n := 1; len(r.plan.queue) > 0; n++ {
 		batch := r.plan.batch()
 		change := store.Change{Time: now().UTC(), Actor: r.options.Actor, RequestID: fmt.Sprintf("import-%s-%d", request, n)}
 		if change.Ops, buf, err = r.plan.ops(batch, buf); err == nil {
@@ -374,7 +403,7 @@ func (r *run) store(ctx context.Context, base store.Position) (err error) {
 			base, err = r.replan(ctx)
 		} else if err == nil {
 			r.stored += len(batch)
-			r.plan.accepted = r.plan.accepted[len(batch):]
+			r.plan.committed(batch)
 			r.progress()
 		}
 		if err != nil {
@@ -388,30 +417,32 @@ func (r *run) store(ctx context.Context, base store.Position) (err error) {
 // replan judges what is left to store again, over the newest state.
 func (r *run) replan(ctx context.Context) (store.Position, error) {
 	r.forget()
-	left := r.plan.accepted
-	slices.SortFunc(left, func(a, b candidate) int { return cmp.Compare(a.at.at, b.at.at) })
+	left := r.plan.versions()
+	clear(r.plan.latest)
 	view, err := r.in.View(ctx)
 	if err != nil {
-		r.plan.accepted = nil
 		return store.Position{}, err
 	}
 	defer view.Close()
 	r.plan = newPlan(view, r.spool)
 	before := r.report.Rejected
 	for _, c := range left {
-		raw, err := r.spool.appendTo(nil, c.at)
+		compact, err := r.spool.appendTo(nil, c.at)
 		if err == nil {
-			err = r.consider(c, raw, raw)
+			err = r.consider(c, compact)
 		}
 		if err != nil {
 			return store.Position{}, err
 		}
 	}
+	if err := r.settle(); err != nil {
+		return store.Position{}, err
+	}
 	if r.options.OnError == Stop && r.report.Rejected > before {
 		return store.Position{}, errors.New("another writer changed the store meanwhile, and with that records of this run close a cycle")
 	}
 	r.plan.arrange()
-	r.toStore = r.stored + len(r.plan.accepted)
+	r.toStore = r.stored + len(r.plan.queue)
 	return view.Position(), nil
 }
 

@@ -8,6 +8,10 @@
 // records changed after the index's position and takes them from one store
 // snapshot, so that a reader never sees half a change.
 //
+// A text index follows the store, too, in the background, and keeps the
+// position that it has come to beside its documents. A View searches it when it
+// is at the view's position or after it.
+//
 // # Writing
 //
 // Import reads all of its input before it stores anything. What it accepts
@@ -22,6 +26,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +39,7 @@ import (
 type Ingester struct {
 	log      store.Log
 	concepts *incident.Concepts
+	text     *textIndex // nil for none
 
 	// catching is held while the index catches up.
 	catching sync.Mutex
@@ -49,20 +55,28 @@ type state struct {
 
 // New makes an ingester over a store with an index that has caught up with
 // it. onProgress may be nil; it is called now and then with the number of
-// records loaded and the total.
-func New(ctx context.Context, log store.Log, concepts *incident.Concepts, onProgress func(done, total int)) (*Ingester, error) {
+// records loaded and the total. An ingester with a text index is to be closed.
+func New(ctx context.Context, log store.Log, concepts *incident.Concepts, onProgress func(done, total int), options ...Option) (*Ingester, error) {
 	in := &Ingester{log: log, concepts: concepts}
-	in.catching.Lock()
-	defer in.catching.Unlock()
-	snap, err := log.Snapshot(ctx)
-	if err != nil {
-		return nil, err
+	for _, o := range options {
+		o(in)
 	}
-	defer snap.Close()
-	if err := in.load(ctx, snap, onProgress); err != nil {
-		return nil, err
+	if err := in.open(ctx, onProgress); err != nil {
+		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
+}
+
+// open loads the newest state.
+func (in *Ingester) open(ctx context.Context, onProgress func(done, total int)) error {
+	in.catching.Lock()
+	defer in.catching.Unlock()
+	snap, err := in.log.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	return in.load(ctx, snap, onProgress)
 }
 
 // Concepts gives the vocabulary that the index was made with.

@@ -1,10 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/store"
@@ -31,47 +31,55 @@ func (r *Report) count(o outcome, by int) {
 	}
 }
 
-// candidate is a record that is valid by itself.
+// candidate is a record that is valid by itself. Those that differ from what
+// was before them are the versions of their id.
 type candidate struct {
 	id, recurrenceOf string
 	file             string
 	line             int
 	at               span // where its bytes are
 	outcome          outcome
+	// before is the version of the same run that this one replaces, nil if
+	// there is none.
+	before *candidate
+	// repeats are the records that were unchanged over this one.
+	repeats []place
+}
+
+// place is where a record begins.
+type place struct {
+	file string
+	line int
 }
 
 // plan is what a run is going to store, over one state of the store. Records
 // are judged one after the other, each over what those before it left.
 type plan struct {
-	view     *View
-	spool    *spool
-	pointers *pointers
-	// latest finds the newest accepted record of an id.
-	latest map[string]span
-	// accepted are the records to store, in order. An id may come again.
-	// In the order of the input their places in the spool rise.
-	accepted []candidate
+	view  *View
+	spool *spool
+	// latest finds the version that counts of each id that is left to store.
+	// In the order of the input the places of versions in the spool rise.
+	latest map[string]*candidate
+	// ids are those that had a version, in the order of their first.
+	ids []string
+	// queue holds what counts in the order of commits.
+	queue []*candidate
 }
 
 func newPlan(v *View, s *spool) *plan {
-	return &plan{view: v, spool: s, pointers: newPointers(v.Index()), latest: make(map[string]span)}
+	return &plan{view: v, spool: s, latest: make(map[string]*candidate)}
 }
 
-// judge tells what becomes of a record with the given bytes. The error is a
-// *CycleError, or one of reading.
-func (p *plan) judge(c candidate, raw []byte) (outcome, error) {
-	before, err := p.before(c.id)
-	if err != nil {
+// judge tells what becomes of a record with the given bytes.
+func (p *plan) judge(id string, raw []byte) (outcome, error) {
+	before, err := p.before(id)
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if before != nil && incident.Equal(before, raw) {
-		return unchanged, nil
-	}
-	if cycle := p.pointers.point(c.id, c.recurrenceOf); cycle != nil {
-		return 0, &CycleError{CaseID: c.id, Cycle: cycle}
-	}
-	if before == nil {
+	case before == nil:
 		return created, nil
+	case incident.Equal(before, raw):
+		return unchanged, nil
 	}
 	return updated, nil
 }
@@ -79,8 +87,8 @@ func (p *plan) judge(c candidate, raw []byte) (outcome, error) {
 // before gives the record that another with this id would replace, nil if
 // there is none.
 func (p *plan) before(id string) ([]byte, error) {
-	if at, ok := p.latest[id]; ok {
-		return p.spool.appendTo(nil, at)
+	if c := p.latest[id]; c != nil {
+		return p.spool.appendTo(nil, c.at)
 	}
 	if p.view.Index().Lookup(id) == nil {
 		return nil, nil
@@ -89,18 +97,34 @@ func (p *plan) before(id string) ([]byte, error) {
 	return rec.Bytes, err
 }
 
-// accept adds a judged record whose bytes are in the spool.
-func (p *plan) accept(c candidate) {
-	p.accepted = append(p.accepted, c)
-	p.latest[c.id] = c.at
+// accept adds a judged version whose bytes are in the spool.
+func (p *plan) accept(c *candidate) {
+	if c.before = p.latest[c.id]; c.before == nil {
+		p.ids = append(p.ids, c.id)
+	}
+	p.latest[c.id] = c
 }
 
-// arrange puts what was accepted in the order of ids, in which stores write
-// fastest, if every part of it is then as free of cycles as the whole.
-func (p *plan) arrange() {
-	if !p.pointers.turned {
-		slices.SortStableFunc(p.accepted, func(a, b candidate) int { return strings.Compare(a.id, b.id) })
+// takeBack lets what c replaced count again. c is the latest of its id.
+func (p *plan) takeBack(c *candidate) {
+	if c.before == nil {
+		delete(p.latest, c.id)
+		return
 	}
+	p.latest[c.id] = c.before
+}
+
+// versions gives all versions of what is left to store, in the order of the
+// input.
+func (p *plan) versions() []*candidate {
+	var all []*candidate
+	for _, c := range p.latest {
+		for ; c != nil; c = c.before {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Compare(a.at.at, b.at.at) })
+	return all
 }
 
 // Bounds of one change of the store.
@@ -109,22 +133,29 @@ const (
 	maxBatchBytes   = 8 << 20
 )
 
-// batch gives the accepted records that the next change takes, at least one.
-func (p *plan) batch() []candidate {
+// batch gives what the next change takes from the queue, at least one.
+func (p *plan) batch() []*candidate {
 	bytes := 0
-	for i, c := range p.accepted {
+	for i, c := range p.queue {
 		if bytes += c.at.size; i > 0 && (i == maxBatchRecords || bytes > maxBatchBytes) {
-			return p.accepted[:i]
+			return p.queue[:i]
 		}
 	}
-	return p.accepted
+	return p.queue
 }
 
-// ops makes operations of a batch. Of several records with one id the last
-// counts. The bytes lie in buf, which is given back for the next batch.
-func (p *plan) ops(batch []candidate, buf []byte) ([]store.Op, []byte, error) {
+// committed takes a batch out of what is left to store.
+func (p *plan) committed(batch []*candidate) {
+	for _, c := range batch {
+		delete(p.latest, c.id)
+	}
+	p.queue = p.queue[len(batch):]
+}
+
+// ops makes operations of a batch. The bytes lie in buf, which is given back
+// for the next batch.
+func (p *plan) ops(batch []*candidate, buf []byte) ([]store.Op, []byte, error) {
 	var err error
-	place := make(map[string]int, len(batch))
 	ops := make([]store.Op, 0, len(batch))
 	total := 0
 	for _, c := range batch {
@@ -138,13 +169,7 @@ func (p *plan) ops(batch []candidate, buf []byte) ([]store.Op, []byte, error) {
 		if buf, err = p.spool.appendTo(buf, c.at); err != nil {
 			return nil, buf, err
 		}
-		op := store.Op{Kind: store.Put, ID: c.id, Record: buf[start:len(buf):len(buf)]}
-		if i, twice := place[c.id]; twice {
-			ops[i] = op
-			continue
-		}
-		place[c.id] = len(ops)
-		ops = append(ops, op)
+		ops = append(ops, store.Op{Kind: store.Put, ID: c.id, Record: buf[start:len(buf):len(buf)]})
 	}
 	return ops, buf, nil
 }

@@ -54,6 +54,7 @@ type splitter struct {
 	start int
 	buf   []byte
 	over  bool
+	id    string // of a record that is too large, "" where it did not show
 	shape shape
 	// pending tells that the first line was read ahead.
 	pending bool
@@ -75,7 +76,13 @@ func newSplitter(r io.Reader) (*splitter, error) {
 	if err := s.decompress(bufio.NewReaderSize(r, bufferSize)); err != nil {
 		return s, err
 	}
-	if b, _ := s.in.Peek(3); string(b) == "\xef\xbb\xbf" {
+	mark, _ := s.in.Peek(4)
+	switch {
+	case isGzip(mark), isZstd(mark):
+		return s, fmt.Errorf("%w; the data is compressed more than once, decompress it first", errNoRecords)
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
+		return s, fmt.Errorf("%w in UTF-8; the text begins with a UTF-16 byte order mark, save it as UTF-8", errNoRecords)
+	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
 		s.discard(3)
 	}
 	c, err := s.skipSpace()
@@ -101,7 +108,7 @@ func (s *splitter) decompress(in *bufio.Reader) error {
 	s.in = in
 	mark, _ := in.Peek(4)
 	switch {
-	case bytes.HasPrefix(mark, []byte{0x1f, 0x8b}):
+	case isGzip(mark):
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return err
@@ -116,6 +123,8 @@ func (s *splitter) decompress(in *bufio.Reader) error {
 	}
 	return nil
 }
+
+func isGzip(mark []byte) bool { return bytes.HasPrefix(mark, []byte{0x1f, 0x8b}) }
 
 // isZstd tells of the mark of a frame, or of a frame to skip.
 func isZstd(mark []byte) bool {
@@ -318,16 +327,35 @@ func (s *splitter) readWord() (element, error) {
 
 // begin begins an element at the position.
 func (s *splitter) begin() {
-	s.start, s.buf, s.over = s.line, s.buf[:0], false
+	s.start, s.buf, s.over, s.id = s.line, s.buf[:0], false, ""
 }
 
 // keep adds to the element, as far as a record goes.
 func (s *splitter) keep(part []byte) {
-	if s.over = s.over || len(s.buf)+len(part) > incident.MaxRecordBytes; s.over {
+	if s.over {
+		return
+	}
+	if len(s.buf)+len(part) > incident.MaxRecordBytes {
+		s.over, s.id = true, idIn(s.buf[:min(len(s.buf), idWithin)])
 		s.buf = s.buf[:0]
 		return
 	}
 	s.buf = append(s.buf, part...)
+}
+
+// idWithin bounds how much of a record that is too large is looked into for
+// its case id.
+const idWithin = 64 << 10
+
+// idIn gives the case id that the beginning of a record shows, "" if none.
+func idIn(head []byte) string {
+	inc, err := incident.Decode(head)
+	if err == nil { // a whole record, with too much white space or worse behind it
+		return inc.ID
+	}
+	var bad *incident.Error
+	errors.As(err, &bad)
+	return bad.CaseID
 }
 
 // element gives the element under way.
@@ -335,7 +363,7 @@ func (s *splitter) element(raw []byte) element {
 	e := element{line: s.start, raw: raw, unframed: s.layout != lines}
 	if s.over {
 		e.raw = nil
-		e.err = &incident.Error{Code: incident.TooLarge, Offset: -1,
+		e.err = &incident.Error{Code: incident.TooLarge, CaseID: s.id, Offset: -1,
 			Reason: fmt.Sprintf("the record has more than %d bytes", incident.MaxRecordBytes)}
 	}
 	return e

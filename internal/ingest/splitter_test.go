@@ -72,7 +72,8 @@ func TestSplitter(t *testing.T) {
 		{"list with something behind", "[{}]\n\n[]", []string{`1 {}`, `3 !NOT_JSON`}},
 		{"list with an element cut off", "[{},\n{\"a", []string{`1 {}`, `2 {"a`}},
 		{"text", "Dear all,\nplease", []string{errNoRecords.Error()}},
-		{"UTF-16", "\xff\xfe{\x00}\x00", []string{errNoRecords.Error()}},
+		{"UTF-16", "\xff\xfe{\x00}\x00\n{\x00", []string{errNoRecords.Error() + " in UTF-8; the text begins with a UTF-16 byte order mark, save it as UTF-8"}},
+		{"UTF-16, the other way", "\xfe\xff\x00{", []string{errNoRecords.Error() + " in UTF-8; the text begins with a UTF-16 byte order mark, save it as UTF-8"}},
 		{"string", `"a"`, []string{errNoRecords.Error()}},
 		{"escapes", `[{"a":"\\"},{"b":"\"]"}]`, []string{`1 {"a":"\\"}`, `1 {"b":"\"]"}`}},
 	} {
@@ -89,6 +90,22 @@ func TestSplitter(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestSplitterCompressedTwice(t *testing.T) {
+	want := []string{errNoRecords.Error() + "; the data is compressed more than once, decompress it first"}
+	once := gzipped(t, "{}\n{}")
+	for name, in := range map[string][]byte{
+		"gzip in gzip":                 gzipped(t, string(once)),
+		"gzip in zstd":                 zstdOf(t, string(once)),
+		"zstd in gzip":                 gzipped(t, string(zstdOf(t, "{}"))),
+		"gzip in gzip, with a {":       gzipped(t, string(once)+"\n{"),
+		"gzip in gzip, nothing inside": gzipped(t, string(gzipped(t, ""))),
+	} {
+		if got := split(bytes.NewReader(in)); !cmp.Equal(got, want) {
+			t.Errorf("%s: split = %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -142,6 +159,45 @@ func TestSplitterTooLarge(t *testing.T) {
 			t.Errorf("%s: split differs (-want +got):\n%.300s", tt.name, diff)
 		}
 	}
+}
+
+// TestSplitterTooLargeID checks which records that are too large show their id.
+func TestSplitterTooLargeID(t *testing.T) {
+	fill := strings.Repeat("x", incident.MaxRecordBytes)
+	first := `{"id":"L-1","summary":"` + fill + `"}`
+	for _, tt := range []struct{ name, in, want string }{
+		{"first", first, "L-1"},
+		{"second", `{"n":{"id":"L-2"},"id" : "L\u002d1","summary":["` + fill + `"]}`, "L-1"},
+		{"in a list", "[{}," + first + ",{}]", "L-1"},
+		{"on several lines", "{\n}" + first + "\n{}", "L-1"},
+		{"not at the top", `{"n":{"id":"L-2"},"summary":"` + fill + `"}`, ""},
+		{"behind", `{"summary":"` + fill + `","id":"L-1"}`, ""},
+		{"far behind", `{"n":"` + strings.Repeat("x", idWithin) + `","id":"L-1","summary":"` + fill + `"}`, ""},
+		{"across the bound", `{"n":"` + strings.Repeat("x", idWithin-14) + `","id":"L-1","summary":"` + fill + `"}`, ""},
+		{"no valid id", `{"id":"L 1","summary":"` + fill + `"}`, ""},
+		{"no object", `["` + fill + `"]`, ""},
+		{"no object in a list", `[["id","L-1","` + fill + `"]]`, ""},
+		{"white space", `{"id":"L-1"` + strings.Repeat(" ", incident.MaxRecordBytes) + `}`, "L-1"},
+		{"something behind", `{"id":"L-1"}` + strings.Repeat("\t", incident.MaxRecordBytes) + `{}`, "L-1"},
+		{"after another", first + "\n" + `{"summary":"` + fill + `"}`, "L-1 "},
+	} {
+		if got := strings.Join(largeIDs(strings.NewReader(tt.in)), " "); got != tt.want {
+			t.Errorf("%s: ids of records that are too large = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// largeIDs gives the case ids of the elements that are too large.
+func largeIDs(r io.Reader) (ids []string) {
+	s, err := newSplitter(r)
+	defer s.close()
+	for err == nil {
+		var e element
+		if e, err = s.next(); err == nil && e.err != nil && e.err.Code == incident.TooLarge {
+			ids = append(ids, e.err.CaseID)
+		}
+	}
+	return ids
 }
 
 // repeated gives n times b.

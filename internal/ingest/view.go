@@ -11,10 +11,19 @@ import (
 	"incidentgraph/internal/store"
 )
 
+// Position names one state of the store.
+type Position = store.Position
+
+// Head gives the store's newest position, without a view of it and without
+// waiting for the index: a change whose commit was acknowledged before the
+// call is in it, and no view opened before the call is newer.
+func (in *Ingester) Head(ctx context.Context) (Position, error) { return in.log.Head(ctx) }
+
 // View pins one state for one operation: an index snapshot, and the records
 // at the same position. It is safe for concurrent use until Close.
 type View struct {
 	state *state
+	text  *textIndex // nil for none
 
 	// open is read-locked while a record is being read, so that Close waits.
 	open sync.RWMutex
@@ -41,7 +50,7 @@ func (in *Ingester) View(ctx context.Context) (*View, error) {
 		}
 		state, err := in.catchUp(ctx, snap)
 		if err == nil && state.position == snap.Position() {
-			return &View{state: state, snap: snap, incidents: make(map[string]*memo)}, nil
+			return &View{state: state, text: in.text, snap: snap, incidents: make(map[string]*memo)}, nil
 		}
 		if err := errors.Join(err, snap.Close()); err != nil {
 			return nil, err

@@ -75,6 +75,7 @@ func (s *Store) commit(base store.Position, b *batch) (store.Position, error) {
 		s.settle(base, err)
 		return store.Position{}, fmt.Errorf("append: %w", err)
 	}
+	s.met(next)
 	return next, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -292,6 +293,10 @@ type Store struct {
 	file     *os.File // what bbolt reads and writes
 	db       *bolt.DB
 	writer   chan struct{} // full while someone appends or checks
+
+	// head is the newest position that a transaction has met, so that asking
+	// for it costs none; nil before the first.
+	head atomic.Pointer[store.Position]
 
 	mu        sync.Mutex // guards what follows
 	idle      sync.Cond  // wakes Close when running falls to 0

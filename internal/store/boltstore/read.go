@@ -12,16 +12,43 @@ import (
 	"incidentgraph/internal/store"
 )
 
-// Head implements store.Log.
+// Head implements store.Log. It reads the file only the first time: from then
+// on each transaction tells what it meets, and no other process writes.
 func (s *Store) Head(ctx context.Context) (store.Position, error) {
+	if err := s.enter(ctx); err != nil {
+		return store.Position{}, err
+	}
+	defer s.leave()
+	if head := s.head.Load(); head != nil {
+		return *head, nil
+	}
 	var state fileState
 	at := &Finding{}
-	err := s.read(ctx, at, func(tx *bolt.Tx) error {
+	err := s.view(at, func(tx *bolt.Tx) error {
 		var err error
 		state, err = s.state(tx, at)
 		return err
 	})
-	return state.head, err
+	if err != nil {
+		return store.Position{}, err
+	}
+	return *s.met(state.head), nil
+}
+
+// met takes note of a position that a transaction has met, and gives the
+// newest one. A commit tells before it is acknowledged, and a snapshot before
+// anyone sees what it holds: so nobody is told an older head after that.
+func (s *Store) met(p store.Position) *store.Position {
+	for {
+		head := s.head.Load()
+		if head != nil && head.Sequence >= p.Sequence {
+			return head
+		}
+		newer := p // of which only a new head takes memory
+		if s.head.CompareAndSwap(head, &newer) {
+			return &newer
+		}
+	}
 }
 
 // read is view as a call of its own.

@@ -46,6 +46,7 @@ func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 		_ = s.rollback(tx) // err says more
 		return nil, err
 	}
+	s.met(sn.state.head)
 	s.mu.Lock()
 	s.snapshots++
 	s.mu.Unlock()
