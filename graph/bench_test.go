@@ -61,6 +61,25 @@ func BenchmarkNested(b *testing.B) {
 	}
 }
 
+// BenchmarkList lists a page of 100 with what lists show.
+//
+//	go test ./graph -run '^$' -bench List -benchmem
+func BenchmarkList(b *testing.B) {
+	var records [][]byte
+	for r := range fixture.Records(1, 1000, fixture.Lite) {
+		records = append(records, r)
+	}
+	in, _ := ingesterOf(b, nil, records...)
+	body, err := json.Marshal(map[string]any{"query": `{ incidents(first: 100) {
+		totalCount pageInfo { hasNextPage endCursor }
+		edges { cursor node { caseId date title { text language } org { slug name } components { slug label { text } } } }
+	} }`})
+	if err != nil {
+		b.Fatal(err)
+	}
+	run(b, NewHandler(Config{Ingester: in}), body)
+}
+
 // nestedBody asks for a case that has some of everything.
 func nestedBody(b *testing.B, n int) []byte {
 	b.Helper()

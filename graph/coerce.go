@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"incidentgraph/graph/scalar"
+	"incidentgraph/graph/view"
 	"incidentgraph/internal/incident"
 )
 
@@ -29,24 +30,69 @@ func (e *coercionError) Error() string {
 	return "$" + incident.PathString(e.path) + ": " + e.reason
 }
 
-// coercion turns what came as JSON into values of input types.
-type coercion struct{ schema *ast.Schema }
+// place is where a value is in what a request gives. The whole path is put
+// together for an error alone: values do not cost more where they are deeper.
+type place struct {
+	within *place // nil for the argument or variable
+	name   string // of the member; "" for an element of a list
+	index  int
+	// filters counts the filters that the place is in.
+	filters int
+}
 
-// variables coerces the values of an operation's variables. Values for names
-// that it does not declare are ignored.
+// member gives the place of an object's member.
+func (p *place) member(name string) place {
+	return place{within: p, name: name, filters: p.filters}
+}
+
+// element gives the place of a list's element.
+func (p *place) element(i int) place { return place{within: p, index: i, filters: p.filters} }
+
+func (p *place) path() []any {
+	var path []any
+	for ; p != nil; p = p.within {
+		if p.name != "" {
+			path = append(path, shortened(p.name))
+		} else {
+			path = append(path, p.index)
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+func (p *place) refuse(format string, args ...any) error {
+	return &coercionError{p.path(), fmt.Sprintf(format, args...)}
+}
+
+// coercion turns what came as JSON into values of input types.
+type coercion struct {
+	schema *ast.Schema
+	limits *view.Limits
+}
+
+// variables coerces the values of an operation's variables, after it has found
+// that they are not too large. Values for names that it does not declare are
+// ignored.
 func (c coercion) variables(op *ast.OperationDefinition, given map[string]any) (map[string]any, error) {
+	var size inputSize
+	for _, def := range op.VariableDefinitions {
+		if err := size.value(given[def.Variable], 0); err != nil {
+			return nil, err
+		}
+	}
 	coerced := make(map[string]any, len(op.VariableDefinitions))
 	for _, def := range op.VariableDefinitions {
-		path := []any{def.Variable}
+		at := place{name: def.Variable}
 		v, ok := given[def.Variable]
 		var err error
 		switch {
 		case ok:
-			v, err = c.value(def.Type, v, path)
+			v, err = c.value(def.Type, v, &at)
 		case def.DefaultValue != nil:
 			v, err = def.DefaultValue.Value(nil)
 		case def.Type.NonNull:
-			err = &coercionError{path, "a value of the type " + def.Type.String() + " is needed"}
+			err = at.refuse("a value of the type %s is needed", def.Type)
 		default:
 			continue
 		}
@@ -58,14 +104,14 @@ func (c coercion) variables(op *ast.OperationDefinition, given map[string]any) (
 	return coerced, nil
 }
 
-func (c coercion) value(t *ast.Type, v any, path []any) (any, error) {
+func (c coercion) value(t *ast.Type, v any, at *place) (any, error) {
 	switch {
 	case v == nil && t.NonNull:
-		return nil, &coercionError{path, "it must not be null"}
+		return nil, at.refuse("it must not be null")
 	case v == nil:
 		return nil, nil
 	case t.Elem != nil:
-		return c.list(t, v, path)
+		return c.list(t, v, at)
 	}
 	def := c.schema.Types[t.NamedType]
 	switch def.Kind {
@@ -73,27 +119,31 @@ func (c coercion) value(t *ast.Type, v any, path []any) (any, error) {
 		if name, ok := v.(string); ok && def.EnumValues.ForName(name) != nil {
 			return name, nil
 		}
-		return nil, &coercionError{path, "it is not a value of the enum " + def.Name}
+		return nil, at.refuse("it is not a value of the enum %s", def.Name)
 	case ast.InputObject:
-		return c.object(def, v, path)
+		return c.object(def, v, at)
 	}
 	v, err := scalarValue(def.Name, v)
 	if err != nil {
-		return nil, &coercionError{path, err.Error()}
+		return nil, at.refuse("%s", err)
 	}
 	return v, nil
 }
 
 // list takes a single value for a list of one.
-func (c coercion) list(t *ast.Type, v any, path []any) (any, error) {
+func (c coercion) list(t *ast.Type, v any, at *place) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
-		one, err := c.value(t.Elem, v, path)
+		one, err := c.value(t.Elem, v, at)
 		return []any{one}, err
+	}
+	if err := c.checkLength(t, len(list), at); err != nil {
+		return nil, err
 	}
 	coerced := make([]any, len(list))
 	for i, element := range list {
-		v, err := c.value(t.Elem, element, slices.Concat(path, []any{i}))
+		at := at.element(i)
+		v, err := c.value(t.Elem, element, &at)
 		if err != nil {
 			return nil, err
 		}
@@ -103,38 +153,42 @@ func (c coercion) list(t *ast.Type, v any, path []any) (any, error) {
 }
 
 // object leaves it to the generated code to put defaults in.
-func (c coercion) object(def *ast.Definition, v any, path []any) (any, error) {
+func (c coercion) object(def *ast.Definition, v any, at *place) (any, error) {
 	given, ok := v.(map[string]any)
 	if !ok {
-		return nil, &coercionError{path, "it must be an object, a " + def.Name}
+		return nil, at.refuse("it must be an object, a %s", def.Name)
+	}
+	if err := at.enter(def); err != nil {
+		return nil, err
 	}
 	for name := range given {
 		if def.Fields.ForName(name) == nil {
-			return nil, &coercionError{path, fmt.Sprintf("%s has no member %.60q", def.Name, name)}
+			return nil, at.refuse("%s has no member %.60q", def.Name, name)
 		}
 	}
 	coerced := make(map[string]any, len(given))
 	for _, f := range def.Fields {
-		at := slices.Concat(path, []any{f.Name})
+		at := at.member(f.Name)
 		v, ok := given[f.Name]
 		switch {
 		case ok:
-			v, err := c.value(f.Type, v, at)
+			v, err := c.value(f.Type, v, &at)
 			if err != nil {
 				return nil, err
 			}
 			coerced[f.Name] = v
 		case f.Type.NonNull && f.DefaultValue == nil:
-			return nil, &coercionError{at, "a value of the type " + f.Type.String() + " is needed"}
+			return nil, at.refuse("a value of the type %s is needed", f.Type)
 		}
 	}
 	if def.Directives.ForName("oneOf") != nil {
 		if len(coerced) != 1 {
-			return nil, &coercionError{path, "it must have exactly one member"}
+			return nil, at.refuse("it must have exactly one member")
 		}
 		for name, v := range coerced {
 			if v == nil {
-				return nil, &coercionError{slices.Concat(path, []any{name}), "it must not be null"}
+				at := at.member(name)
+				return nil, at.refuse("it must not be null")
 			}
 		}
 	}

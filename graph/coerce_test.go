@@ -21,7 +21,7 @@ type Query { f: Int }
 `
 
 func TestCoerceVariables(t *testing.T) {
-	schema := gqlparser.MustLoadSchema(&ast.Source{Input: coercionSchema})
+	schema, limits := gqlparser.MustLoadSchema(&ast.Source{Input: coercionSchema}), DefaultLimits()
 	for _, c := range []struct {
 		typ, value string
 		want       any    // where it is taken
@@ -80,7 +80,7 @@ func TestCoerceVariables(t *testing.T) {
 		if err := decodeObject([]byte(`{"v":`+c.value+`,"other":1}`), &given); err != nil {
 			t.Fatalf("decode %s: %v", c.value, err)
 		}
-		got, err := coercion{schema}.variables(doc.Operations[0], given)
+		got, err := coercion{schema, &limits}.variables(doc.Operations[0], given)
 		switch {
 		case c.refused != "":
 			if err == nil || !strings.Contains(err.Error(), c.refused) {
@@ -97,12 +97,12 @@ func TestCoerceVariables(t *testing.T) {
 }
 
 func TestCoerceAbsentVariables(t *testing.T) {
-	schema := gqlparser.MustLoadSchema(&ast.Source{Input: coercionSchema})
+	schema, limits := gqlparser.MustLoadSchema(&ast.Source{Input: coercionSchema}), DefaultLimits()
 	doc, err := parser.ParseQuery(&ast.Source{Input: `query Q($a: Int, $b: Int = 3, $c: Point! = {x: 1}) { f } query R($a: Int!) { f }`})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := coercion{schema}.variables(doc.Operations[0], nil)
+	got, err := coercion{schema, &limits}.variables(doc.Operations[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestCoerceAbsentVariables(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
-	if _, err := (coercion{schema}).variables(doc.Operations[1], nil); err == nil {
+	if _, err := (coercion{schema, &limits}).variables(doc.Operations[1], nil); err == nil {
 		t.Error("variables without $a: Int! = nil error, want one")
 	}
 }

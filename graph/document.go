@@ -16,10 +16,9 @@ import (
 
 // documents parses and validates documents, and keeps the valid ones.
 type documents struct {
-	schema *ast.Schema
-	limits *view.Limits
-	rules  *rules.Rules
-	valid  *lru[*ast.QueryDocument]
+	coercion
+	rules *rules.Rules
+	valid *lru[string, *ast.QueryDocument]
 }
 
 // The cache of documents is bounded by an estimate of its memory: a parsed
@@ -32,10 +31,10 @@ const (
 // maxErrors is how many errors of one document are told.
 const maxErrors = 20
 
-func newDocuments(schema *ast.Schema, limits *view.Limits) *documents {
+func newDocuments(c coercion) *documents {
 	r := rules.NewDefaultRules()
 	r.AddRule(scalarLiterals.Name, scalarLiterals.RuleFunc)
-	return &documents{schema, limits, r, newLRU[*ast.QueryDocument](documentMemory)}
+	return &documents{c, r, newLRU[string, *ast.QueryDocument](documentMemory)}
 }
 
 // parse parses a document that is not known to be valid.
@@ -49,7 +48,7 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 			return nil, asRequestError(&view.LimitError{Limit: "maxTokens", Max: d.limits.MaxTokens, Value: -1})
 		}
 		e := gqlerror.WrapIfUnwrapped(err)
-		e.Extensions = withPath(codeParseFailed, nil)
+		e.Message, e.Extensions = cutMessage(e.Message), withPath(codeParseFailed, nil)
 		return nil, e
 	}
 	if len(doc.Operations) == 0 {
@@ -64,14 +63,21 @@ func (d *documents) validate(text string, doc *ast.QueryDocument) gqlerror.List 
 	if err := checkShape(doc, d.limits); err != nil {
 		return gqlerror.List{asRequestError(err)}
 	}
+	var size inputSize
+	if err := size.document(doc); err != nil {
+		return gqlerror.List{asRequestError(err)}
+	}
 	errs := validator.ValidateWithRules(d.schema, doc, d.rules)
 	for _, e := range errs {
-		e.Extensions = withPath(codeValidationFailed, nil)
+		e.Message, e.Extensions = cutMessage(e.Message), withPath(codeValidationFailed, nil)
 	}
 	if more := len(errs) - maxErrors; more > 0 {
 		errs = append(errs[:maxErrors], requestError(codeValidationFailed, "and %d more errors", more))
 	}
 	if len(errs) == 0 {
+		if err := d.checkLiterals(doc); err != nil {
+			return gqlerror.List{asRequestError(err)}
+		}
 		d.valid.add(text, doc, len(text)*parsedBytes)
 	}
 	return errs
@@ -79,48 +85,57 @@ func (d *documents) validate(text string, doc *ast.QueryDocument) gqlerror.List 
 
 // lru keeps values by name up to a total size, and drops what was not asked
 // for longest. It is safe for concurrent use.
-type lru[V any] struct {
+type lru[K comparable, V any] struct {
 	max int
 
 	mu     sync.Mutex // guards what follows
 	size   int
-	recent *list.List // of *entry[V], the latest first
-	byName map[string]*list.Element
+	recent *list.List // of *entry[K, V], the latest first
+	byName map[K]*list.Element
 }
 
-type entry[V any] struct {
-	name  string
+type entry[K comparable, V any] struct {
+	name  K
 	value V
 	size  int
 }
 
-func newLRU[V any](maxSize int) *lru[V] {
-	return &lru[V]{max: maxSize, recent: list.New(), byName: make(map[string]*list.Element)}
+func newLRU[K comparable, V any](maxSize int) *lru[K, V] {
+	return &lru[K, V]{max: maxSize, recent: list.New(), byName: make(map[K]*list.Element)}
 }
 
-func (l *lru[V]) get(name string) (V, bool) {
+func (l *lru[K, V]) get(name K) (V, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.byName[name]; e != nil {
 		l.recent.MoveToFront(e)
-		return e.Value.(*entry[V]).value, true
+		return e.Value.(*entry[K, V]).value, true
 	}
 	var none V
 	return none, false
 }
 
 // add keeps a value, unless it alone is too large.
-func (l *lru[V]) add(name string, value V, size int) {
+func (l *lru[K, V]) add(name K, value V, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.byName[name] != nil || size > l.max {
 		return
 	}
-	l.byName[name] = l.recent.PushFront(&entry[V]{name, value, size})
+	l.byName[name] = l.recent.PushFront(&entry[K, V]{name, value, size})
 	l.size += size
 	for l.size > l.max {
-		last := l.recent.Remove(l.recent.Back()).(*entry[V])
+		last := l.recent.Remove(l.recent.Back()).(*entry[K, V])
 		delete(l.byName, last.name)
 		l.size -= last.size
 	}
+}
+
+// clear drops all.
+func (l *lru[K, V]) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.size = 0
+	l.recent.Init()
+	clear(l.byName)
 }

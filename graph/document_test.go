@@ -23,7 +23,7 @@ func parsed(t testing.TB, text string, valid bool) *ast.QueryDocument {
 	}
 	if valid {
 		limits := DefaultLimits()
-		d := newDocuments(executableSchema().Schema(), &limits)
+		d := newDocuments(coercion{executableSchema().Schema(), &limits})
 		if errs := d.validate(text, doc); errs != nil {
 			t.Fatalf("validate %s: %v", text, errs)
 		}
@@ -107,12 +107,39 @@ func TestCost(t *testing.T) {
 			(1 + 1 + 1 + 2) + (1 + 1 + 1 + 5)},
 		{`{ incidents { ... { nodes { id } } } }`, nil, 1 + 1 + 20},
 		// work
-		{`{ incident(caseId: "a") { summary { text } lessons { text } } }`, nil, 1 + recordCost + 2 + 2},
-		{`{ incidents(first: 3) { nodes { ...F caseId } } } fragment F on Incident { url ... { docs } }`, nil, 1 + 1 + 3*(recordCost+3)},
+		{`{ incident(caseId: "a") { summary { text } lessons { text } } }`, nil, 1 + recordCost + 2*(2+recordText)},
+		{`{ incidents(first: 3) { nodes { ...F caseId } } } fragment F on Incident { url ... { docs } }`, nil, 1 + 1 + 3*(recordCost+1+2*(1+recordText))},
 		{`{ incident(caseId: "a") { similar(first: 2) { nodes { id } } } }`, nil, 1 + (1 + 500) + 1 + 2},
+		// four elements of an argument's list cost 1, each element in a filter 1
+		{`query Q($l: [Language!]) { incidents(first: 3) { nodes { title(languages: $l) { text } } } }`,
+			map[string]any{"l": []any{"a", "b", "c", "d", "e", "f", "g", "h"}}, 1 + 1 + 3*(1+2+1)},
+		{`{ incidents(where: {org: {in: ["a", "b", "c"]}}, first: 0) { totalCount } }`, nil, 1 + (2 + 3) + 1},
 		{`{ incidents(where: {org: {eq: "a"}}, first: 0) { totalCount } }`, nil, 1 + 2 + 1},
 		{`query Q($w: IncidentFilter) { incidents(where: $w, first: 0) { totalCount } }`,
 			map[string]any{"w": map[string]any{"links": []any{map[string]any{"kind": "RELATED"}}}}, 1 + (1 + linkCost + 1 + 1) + 1},
+		// statistics: a scan each, and what they list
+		{`{ incidents(first: 0) { facets(vocabularies: [COMPONENT, DOMAIN], top: 5) { vocabulary values { incidents } } } }`, nil,
+			1 + (1 + 2*scanCost) + 2*(1+1+5)},
+		{`query Q($v: [Vocabulary!]!) { incidents(first: 0) { facets(vocabularies: $v) { values { incidents } } } }`, map[string]any{"v": []any{"COMPONENT"}},
+			1 + (1 + scanCost) + (1 + 20)},
+		{`{ incidents(first: 0) { groups(by: [ORG, YEAR], first: 3) { totalGroups groups { keys sample { id } durations(of: RESOLVED_AFTER) { known } } } } }`, nil,
+			1 + (1 + 2*scanCost) + 1 + 1 + 3*(1+(1+10+3)+(1+40+1))},
+		{`{ incidents(first: 0) { timeSeries(interval: YEAR) { start } } }`, nil, 1 + (1 + scanCost) + assumedPoints},
+		{`{ incidents(first: 0) { timeSeries(interval: YEAR, by: ORG) { start } } }`, nil, 1 + (1 + 2*scanCost) + assumedPoints},
+		{`{ incidents(first: 0) { durations(of: RESOLVED_AFTER) { known histogram { count } fine: histogram(bins: 50) { count } } } }`, nil,
+			1 + (1 + scanCost) + 1 + (1 + 12) + (1 + 50)},
+		{`{ incidents(first: 0) { associations(left: COMPONENT, right: DOMAIN, first: 4) { both incidents { id } } } }`, nil,
+			1 + (1 + 3*scanCost) + 4*(1+(1+10+5))},
+		{`{ term(vocabulary: COMPONENT, slug: "a") { coOccurring(with: DOMAIN) { both } } }`, nil, 1 + (1 + scanCost) + 20},
+		{`{ term(vocabulary: COMPONENT, slug: "a") { ... on Component { coOccurring(with: DOMAIN, first: 1) { both } } } }`, nil, 1 + (1 + scanCost) + 1},
+		{`{ paths(from: "a", to: "b") { complete paths { hops steps { cost } } } }`, nil, (1 + pathCost) + 1 + 1 + 3*(1+1+10)},
+		{`{ subgraph(roots: ["a"], maxNodes: 7) { nodes { hop } edges { kind } export(format: DOT) } }`, nil,
+			(1 + scanCost) + (1 + 7) + (1 + 7*edgesPerNode) + (1 + 7*(1+edgesPerNode))},
+		{`{ subgraph(roots: ["a"]) { nodes { hop } } }`, nil, (1 + scanCost) + (1 + 150)},
+		{`{ assess(draft: {}) { similar(first: 2) { score } resolvedAfter { known } } }`, nil, (1 + 500) + (1 + 500 + 2) + (1 + 500 + 1)},
+		{`{ search(query: "a", first: 4) { edges { score highlights { field } } facets(vocabularies: [DOMAIN]) { without } } }`, nil,
+			(1 + searchCost) + 1 + 4*(1+recordCost+recordText+1+10+assumedLength) + (1 + scanCost + 1)},
+		{`{ incidents(where: {not: {text: "a"}}, first: 0) { totalCount } }`, nil, 1 + (textCost + 2) + 1},
 	} {
 		doc := parsed(t, c.document, true)
 		if got := costOf(doc.Operations[0], c.variables, &limits); got != c.want {
@@ -121,16 +148,38 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestScansAreBounded counts how often one operation may look at every
+// incident.
+func TestScansAreBounded(t *testing.T) {
+	limits := DefaultLimits()
+	scans := 0
+	for ; ; scans++ {
+		var b strings.Builder
+		for i := range scans + 1 {
+			fmt.Fprintf(&b, "s%d: incidents(first: 0) { durations(of: RESOLVED_AFTER) { known } } ", i)
+		}
+		if costOf(parsed(t, "{ "+b.String()+"}", true).Operations[0], nil, &limits) > limits.MaxCost {
+			break
+		}
+	}
+	if scans < 18 || scans > 25 {
+		t.Errorf("an operation may scan %d times, want about 20", scans)
+	}
+}
+
 func TestCostliest(t *testing.T) {
+	limits := DefaultLimits()
 	for _, c := range []struct{ document, want string }{
 		{`{ service { version } incidents(first: 50) { nodes { id } } }`, "incidents"},
 		{`{ incidents { nodes { title { text } more: related(first: 100) { edges { node { id date } } } } } }`, "incidents.nodes.more"},
 		{`{ a: incidents { ...F } } fragment F on IncidentConnection { nodes { components { incidents(first: 30) { nodes { id } } } } }`, "a.nodes.components.incidents"},
 		{`{ nodes(ids: ["a", "b"]) { ... on Incident { components { id } } } }`, "nodes.components"},
 		{`{ service { version revision } }`, "service"},
+		{`{ incidents { nodes { id } durations(of: RESOLVED_AFTER) { known } } }`, "incidents.durations"},
+		{`{ a: incidents { b: groups(by: [ORG], first: 100) { groups { durations(of: RESOLVED_AFTER) { known } } } } }`, "a.b.groups.durations"},
 	} {
 		doc := parsed(t, c.document, true)
-		costs := costing{maxPage: 100}
+		costs := costing{limits: &limits}
 		if got := costs.costliest(doc.Operations[0]); got != c.want {
 			t.Errorf("costliest of %s = %s, want %s", c.document, got, c.want)
 		}
@@ -143,7 +192,7 @@ func TestWalksAreLinear(t *testing.T) {
 	doc := parsed(t, "{ incidents { ...F0 } }"+doubling(60, "IncidentConnection", "nodes { id }"), false)
 	limits := DefaultLimits()
 	limits.MaxFields = 1 << 50
-	d := newDocuments(executableSchema().Schema(), &limits)
+	d := newDocuments(coercion{executableSchema().Schema(), &limits})
 	start := time.Now()
 	if errs := d.validate("", doc); errs != nil {
 		t.Fatalf("validate: %v", errs)
@@ -151,7 +200,7 @@ func TestWalksAreLinear(t *testing.T) {
 	if got := costOf(doc.Operations[0], nil, &limits); got < lots {
 		t.Errorf("cost = %d, want at least %d", got, lots)
 	}
-	costs := costing{maxPage: 100}
+	costs := costing{limits: &limits}
 	if got := costs.costliest(doc.Operations[0]); got != "incidents" {
 		t.Errorf("costliest = %s, want incidents", got)
 	}
@@ -161,7 +210,7 @@ func TestWalksAreLinear(t *testing.T) {
 }
 
 func TestLRU(t *testing.T) {
-	l := newLRU[int](10)
+	l := newLRU[string, int](10)
 	l.add("a", 1, 4)
 	l.add("b", 2, 4)
 	l.add("a", 9, 4) // there already

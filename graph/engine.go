@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"incidentgraph/graph/lean"
 	"incidentgraph/graph/view"
 )
 
@@ -15,7 +16,7 @@ import (
 // every step is bounded before the next one begins: document size, tokens,
 // shape, validation, variables, cost. It serves all transports. Of the hooks
 // that gqlgen's executor has, those around operations and responses work here;
-// there are none around fields.
+// around fields there is the budget of the operation alone.
 type engine struct {
 	*executor.Executor
 	coercion  coercion
@@ -27,9 +28,9 @@ type engine struct {
 func newEngine(schema graphql.ExecutableSchema, limits *view.Limits, p presenter) *engine {
 	e := &engine{
 		Executor:  executor.New(schema),
-		coercion:  coercion{schema.Schema()},
+		coercion:  coercion{schema.Schema(), limits},
 		limits:    limits,
-		documents: newDocuments(schema.Schema(), limits),
+		documents: newDocuments(coercion{schema.Schema(), limits}),
 		persisted: newPersisted(),
 	}
 	e.SetErrorPresenter(p.present)
@@ -85,6 +86,36 @@ func (e *engine) CreateOperationContext(ctx context.Context, params *graphql.Raw
 	return oc, nil
 }
 
+// DispatchOperation makes an operation ready to run, within a budget. One that
+// uses it up has no data, however much is made by then.
+func (e *engine) DispatchOperation(ctx context.Context, oc *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	budget, ctx := lean.NewBudget(ctx,
+		view.MaxElements, &view.LimitError{Limit: "maxElements", Max: view.MaxElements, Value: -1},
+		e.limits.MaxResponseBytes, &view.LimitError{Limit: "maxResponseBytes", Max: e.limits.MaxResponseBytes, Value: -1},
+		maxFieldErrors)
+	oc.ResolverMiddleware = func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if err := budget.Err(); err != nil {
+			return nil, err
+		}
+		return next(ctx)
+	}
+	oc.RootResolverMiddleware = func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+		return budget.Bound(next(ctx))
+	}
+	next, ctx := e.Executor.DispatchOperation(ctx, oc)
+	return func(ctx context.Context) *graphql.Response {
+		response := next(ctx)
+		if response == nil {
+			return nil
+		}
+		if err := budget.Exceeded(); err != nil {
+			response.Data, response.Errors = []byte("null"), gqlerror.List{asRequestError(err)}
+		}
+		response.Errors = ordered(response.Errors, budget.ErrorsLost())
+		return response
+	}, ctx
+}
+
 // operation picks the operation to run.
 func (e *engine) operation(doc *ast.QueryDocument, name string) (*ast.OperationDefinition, *gqlerror.Error) {
 	op := doc.Operations.ForName(name)
@@ -102,7 +133,7 @@ func (e *engine) operation(doc *ast.QueryDocument, name string) (*ast.OperationD
 }
 
 func (e *engine) tooDear(oc *graphql.OperationContext, cost int) error {
-	c := costing{variables: oc.Variables, maxPage: e.limits.MaxPageSize}
+	c := costing{variables: oc.Variables, limits: e.limits}
 	return &view.LimitError{Limit: "maxCost", Max: e.limits.MaxCost, Value: counted(cost), Field: c.costliest(oc.Operation)}
 }
 

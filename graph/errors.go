@@ -13,9 +13,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"incidentgraph/graph/lean"
 	"incidentgraph/graph/scalar"
 	"incidentgraph/graph/view"
 	"incidentgraph/internal/index"
+	"incidentgraph/internal/ingest"
 )
 
 // The codes of errors, as extensions.code. They are part of the contract.
@@ -29,6 +31,7 @@ const (
 	codeLimit             = "LIMIT_EXCEEDED"
 	codeTimeout           = "TIMEOUT"
 	codeOverloaded        = "OVERLOADED"
+	codeNoSearch          = "SEARCH_UNAVAILABLE"
 	codeInternal          = "INTERNAL"
 	codeUnsupported       = "OPERATION_NOT_SUPPORTED"
 	codePersistedNotFound = "PERSISTED_QUERY_NOT_FOUND"
@@ -53,6 +56,7 @@ func classify(err error) (message string, extensions map[string]any, ok bool) {
 		caseID   *index.UnknownCaseError
 		value    *scalar.Error
 		coercion *coercionError
+		behind   *ingest.TextBehindError
 	)
 	switch {
 	case errors.As(err, &term):
@@ -68,7 +72,7 @@ func classify(err error) (message string, extensions map[string]any, ok bool) {
 			e["value"] = limit.Value
 		}
 		if limit.Field != "" {
-			e["field"] = limit.Field
+			e["field"] = cutMessage(limit.Field)
 		}
 		return limit.Error(), e, true
 	case errors.As(err, &input):
@@ -77,6 +81,8 @@ func classify(err error) (message string, extensions map[string]any, ok bool) {
 		return coercion.Error(), withPath(codeBadInput, coercion.path), true
 	case errors.As(err, &value):
 		return value.Error(), withPath(codeBadInput, nil), true
+	case errors.As(err, &behind), errors.Is(err, ingest.ErrNoText):
+		return err.Error(), withPath(codeNoSearch, nil), true
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "the operation took too long", withPath(codeTimeout, nil), true
 	}
@@ -95,20 +101,38 @@ func withPath(code string, path []any) map[string]any {
 
 // requestError makes the error of a request that does not run.
 func requestError(code, format string, args ...any) *gqlerror.Error {
-	return &gqlerror.Error{Message: fmt.Sprintf(format, args...), Extensions: withPath(code, nil)}
+	return &gqlerror.Error{Message: cutMessage(fmt.Sprintf(format, args...)), Extensions: withPath(code, nil)}
 }
 
 // asRequestError makes one of an error that classify knows.
 func asRequestError(err error) *gqlerror.Error {
 	message, extensions, _ := classify(err)
-	return &gqlerror.Error{Message: message, Extensions: extensions}
+	return &gqlerror.Error{Message: cutMessage(message), Extensions: extensions}
 }
+
+// What errors repeat of a request is bounded, in code points.
+const (
+	maxMessage = 300
+	maxEcho    = 60 // of one value
+)
+
+func cutMessage(s string) string { return fmt.Sprintf("%.*s", maxMessage, s) }
+
+func shortened(s string) string { return fmt.Sprintf("%.*s", maxEcho, s) }
 
 // presenter shows errors to clients and logs those that they must not see.
 type presenter struct{ log *slog.Logger }
 
-// present is gqlgen's ErrorPresenterFunc.
+// present is gqlgen's ErrorPresenterFunc. It makes nothing of an error when
+// the operation has had enough of them.
 func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
+	if !lean.BudgetOf(ctx).TakeError() {
+		return nil
+	}
+	return p.show(ctx, err)
+}
+
+func (p presenter) show(ctx context.Context, err error) *gqlerror.Error {
 	shown := &gqlerror.Error{}
 	var located *gqlerror.Error
 	if errors.As(err, &located) {
@@ -119,7 +143,7 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	message, extensions, ok := classify(err)
 	if ok {
-		shown.Message, shown.Extensions = message, extensions
+		shown.Message, shown.Extensions = cutMessage(message), extensions
 		return shown
 	}
 	id := requestID(ctx)
@@ -139,12 +163,12 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 }
 
 // maxFieldErrors is how many errors of one answer are told.
-const maxFieldErrors = 100
+const maxFieldErrors = 20
 
 // ordered puts the errors of an answer in the order of the document, then of
-// the path, for fields run at the same time and fail in any order. It leaves
-// out those that are too many, and says so.
-func ordered(errs gqlerror.List) gqlerror.List {
+// the path, for fields run at the same time and fail in any order. It says
+// where there were more of them.
+func ordered(errs gqlerror.List, more bool) gqlerror.List {
 	slices.SortStableFunc(errs, func(a, b *gqlerror.Error) int {
 		c := slices.CompareFunc(a.Locations, b.Locations, func(a, b gqlerror.Location) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -154,8 +178,8 @@ func ordered(errs gqlerror.List) gqlerror.List {
 		}
 		return c
 	})
-	if more := len(errs) - maxFieldErrors; more > 0 {
-		errs = append(errs[:maxFieldErrors], requestError(codeLimit, "and %d more errors", more))
+	if more {
+		errs = append(errs, requestError(codeLimit, "and more errors"))
 	}
 	return errs
 }

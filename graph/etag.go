@@ -1,58 +1,46 @@
 package graph
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/99designs/gqlgen/graphql"
-
-	"incidentgraph/graph/view"
-	"incidentgraph/internal/ingest"
 )
 
-// entityTag names the answer to a GET: a hash of the position of the state
-// that it shows and of all in the request that it depends on. A position never
-// changes what it holds, so equal tags mean equal answers, made or not. The
-// tag is weak because what stands between may compress the answer.
-func entityTag(state *ingest.View, settings *view.Settings, r *http.Request, oc *graphql.OperationContext, mediaType string) string {
-	variables, err := json.Marshal(oc.Variables) // by rising names
-	if err != nil {
-		return ""
-	}
-	position := state.Position()
-	h := sha256.New()
-	for _, part := range []string{
-		fmt.Sprintf("%x %d %x", position.Lineage, position.Sequence, position.Digest),
-		fmt.Sprintf("%+v", *settings),
-		mediaType,
-		r.Header.Get("Accept-Language"),
-		r.Header.Get(costHeader),
-		oc.OperationName,
-		string(variables),
-		oc.RawQuery,
-	} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		h.Write(n[:])
-		h.Write([]byte(part))
-	}
-	return `W/"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16]) + `"`
+// entityTag names the answer to a GET. A position never changes what it holds,
+// so equal keys mean equal answers, made or not. The tag is weak because what
+// stands between may compress the answer.
+func (k key) entityTag() string {
+	return `W/"` + base64.RawURLEncoding.EncodeToString(k[:16]) + `"`
+}
+
+// revalidate is the Cache-Control of answers that may be kept: a write can
+// change them at any moment, so they are asked about each time, which costs no
+// more than the way here and back.
+const revalidate = "no-cache"
+
+func setTag(w http.ResponseWriter, k key) {
+	w.Header().Set("ETag", k.entityTag())
+	w.Header().Set("Cache-Control", revalidate)
+}
+
+// clientHas tells whether a request names the answer as one that it has.
+func clientHas(r *http.Request, k key) bool {
+	given := listHeader(r.Header, "If-None-Match")
+	return given != "" && matches(given, k.entityTag())
+}
+
+func notModified(w http.ResponseWriter, k key) {
+	setTag(w, k)
+	w.WriteHeader(http.StatusNotModified)
 }
 
 // matches tells whether an If-None-Match header names the tag (RFC 9110,
-// section 13.1.2, weak comparison).
+// section 13.1.2, weak comparison). "*" names none: whether there is any answer
+// is known only when it has been made.
 func matches(ifNoneMatch, tag string) bool {
-	if tag == "" {
-		return false
-	}
 	for candidate := range strings.SplitSeq(ifNoneMatch, ",") {
 		candidate = strings.TrimSpace(candidate)
-		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
+		if strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(tag, "W/") {
 			return true
 		}
 	}

@@ -2,14 +2,16 @@
 // analysis, search and ingest.
 //
 // A request passes, in this order: the media type of its answer (negotiate),
-// its parts (request), the engine's checks, each bounding the work of the next
-// one (document, shape, coerce, cost), a view of the newest state (transport),
-// gqlgen's executor, and the answer (response). The view is closed before the
-// answer goes out, so a slow client holds nothing.
+// its message (request), the response cache (question, cache), the engine's
+// checks, each bounding the work of the next one (document, shape, input,
+// coerce, cost), a view of the newest state (transport), gqlgen's executor, and the
+// answer (response). The view is closed before the answer goes out, so a slow
+// client holds nothing.
 //
 // The sub-packages: view holds the Go types of the schema, scalar those of
 // its scalars; generated and model are made by gqlgen from schema.graphqls and
-// gqlgen.yml, with `go generate ./graph`.
+// gqlgen.yml, with `go generate ./graph`, which also makes the generated code
+// call package lean where gqlgen does more than is needed here.
 //
 // What comes later has its places: transports for subscriptions beside the
 // one for GET and POST, trusted documents in engine.CreateOperationContext
@@ -51,6 +53,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Version is that of the program, for service.version.
 	Version string
+	// ResponseCacheBytes bounds the memory that the response cache takes; 0,
+	// or less, is no cache. DefaultResponseCacheBytes suits a server.
+	ResponseCacheBytes int
 	// DraftStatus gives the status codes of the 2026 draft of GraphQL over
 	// HTTP instead of those that today's audits ask for; see statusOf.
 	DraftStatus bool
@@ -58,6 +63,9 @@ type Config struct {
 	// request's context; nil is not called.
 	Observe func(context.Context, Observation)
 }
+
+// DefaultResponseCacheBytes holds some ten thousand answers of a few KB each.
+const DefaultResponseCacheBytes = 64 << 20
 
 // handler serves GraphQL over HTTP.
 type handler struct {
@@ -68,7 +76,7 @@ type handler struct {
 
 // NewHandler makes the handler of the GraphQL endpoint.
 func NewHandler(cfg Config) http.Handler {
-	settings := &view.Settings{Version: cfg.Version, Limits: withDefaults(cfg.Limits)}
+	settings := &view.Settings{Version: cfg.Version, Limits: withDefaults(cfg.Limits), Concepts: cfg.Ingester.Concepts()}
 	log := cfg.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -78,6 +86,8 @@ func NewHandler(cfg Config) http.Handler {
 	h.transports = []graphql.Transport{&httpTransport{
 		ingester: cfg.Ingester,
 		settings: settings,
+		salt:     saltOf(settings, cfg.Ingester.Concepts()),
+		answers:  newAnswers(cfg.ResponseCacheBytes),
 		present:  h.presenter,
 		draft:    cfg.DraftStatus,
 		running:  make(chan struct{}, settings.Limits.MaxConcurrent),
@@ -124,6 +134,7 @@ func withDefaults(l Limits) Limits {
 		{&l.MaxFields, d.MaxFields},
 		{&l.MaxRootFields, d.MaxRootFields},
 		{&l.MaxConcurrent, d.MaxConcurrent},
+		{&l.MaxResponseBytes, d.MaxResponseBytes},
 	} {
 		if *limit.value <= 0 {
 			*limit.value = limit.standard

@@ -160,7 +160,7 @@ func TestEntityTags(t *testing.T) {
 		{"other type", 200, query, []string{"Accept", typeGraphQL}},
 		{"with the cost", 200, query, []string{costHeader, "1"}},
 		{"among others", 304, query, []string{"If-None-Match", `"x", ` + strings.TrimPrefix(tag, "W/")}},
-		{"any", 304, query, []string{"If-None-Match", "*"}},
+		{"any", 200, query, []string{"If-None-Match", "*"}},
 		{"another", 200, query, []string{"If-None-Match", `"x"`}},
 	} {
 		w := exchange(h, "GET", c.target, "", append([]string{"If-None-Match", tag}, c.header...)...)
@@ -366,7 +366,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		fmt.Fprintf(&b, "a%d: related(first: -1) { totalCount } ", i)
 	}
 	a := decodeAnswer(t, post(t, h, `{ incidents(last: 12) { nodes { `+b.String()+` } } }`, nil))
-	if len(a.Errors) != maxFieldErrors+1 || a.Errors[maxFieldErrors].Message == "" {
+	if len(a.Errors) != maxFieldErrors+1 || !strings.HasPrefix(a.Errors[maxFieldErrors].Message, "and ") {
 		t.Errorf("%d errors, want %d and one about the rest", len(a.Errors), maxFieldErrors)
 	}
 	var nope strings.Builder

@@ -14,19 +14,40 @@ import (
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/ingest"
+	"incidentgraph/internal/search"
 	"incidentgraph/internal/store"
 )
 
 // ingesterOf makes an ingester over a store in memory that holds the records.
 func ingesterOf(t testing.TB, concepts *incident.Concepts, records ...[]byte) (*ingest.Ingester, *store.Memory) {
 	t.Helper()
-	ctx := context.Background()
 	log := store.NewMemory()
 	put(t, log, records...)
-	in, err := ingest.New(ctx, log, concepts, nil)
+	in, err := ingest.New(context.Background(), log, concepts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return in, log
+}
+
+// searchable is ingesterOf with a text index.
+func searchable(t testing.TB, concepts *incident.Concepts, records ...[]byte) (*ingest.Ingester, *store.Memory) {
+	t.Helper()
+	log := store.NewMemory()
+	put(t, log, records...)
+	text, err := search.OpenMemory(concepts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := ingest.New(context.Background(), log, concepts, nil, ingest.WithText(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return in, log
 }
 
@@ -88,7 +109,7 @@ func testConcepts(t testing.TB) *incident.Concepts {
 // testHandler serves the hand-made records.
 func testHandler(t testing.TB, cfg Config) http.Handler {
 	t.Helper()
-	cfg.Ingester, _ = ingesterOf(t, testConcepts(t), testRecords(t)...)
+	cfg.Ingester, _ = searchable(t, testConcepts(t), testRecords(t)...)
 	cfg.Version = "test"
 	return NewHandler(cfg)
 }

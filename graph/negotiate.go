@@ -2,6 +2,7 @@ package graph
 
 import (
 	"mime"
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -12,13 +13,37 @@ const (
 	typeJSON    = "application/json"
 )
 
+// maxListHeader bounds the bytes of a header that are read.
+const maxListHeader = 8 << 10
+
+// listHeader gives a header that is a list; lines with the same name are one
+// (RFC 9110, section 5.3). Elements beyond the bound are left out.
+func listHeader(h http.Header, name string) string {
+	lines := h.Values(name)
+	if len(lines) == 0 {
+		return ""
+	}
+	list := lines[0]
+	if len(lines) > 1 {
+		list = strings.Join(lines, ", ")
+	}
+	if len(list) > maxListHeader {
+		list = list[:maxListHeader]
+		list = list[:max(0, strings.LastIndexByte(list, ','))]
+	}
+	return list
+}
+
 // negotiate picks the media type of the answer after an Accept header (RFC
 // 9110, section 12.5.1): the one with the highest weight; application/json
 // where the header leaves the choice to the server, as older clients need it;
 // "" where neither is acceptable.
 func negotiate(accept string) string {
-	if strings.TrimSpace(accept) == "" {
+	switch strings.TrimSpace(accept) {
+	case "", "*/*", typeJSON:
 		return typeJSON
+	case typeGraphQL:
+		return typeGraphQL
 	}
 	var graphQL, json weightOf
 	for part := range strings.SplitSeq(accept, ",") {

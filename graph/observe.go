@@ -9,6 +9,12 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
+// What Observation.Cache says.
+const (
+	cacheHit  = "hit"
+	cacheMiss = "miss"
+)
+
 // Observation is what the logs and metrics of a server may know of a request:
 // no variables, and no text of a document.
 type Observation struct {
@@ -21,6 +27,10 @@ type Observation struct {
 	Hash string
 	// Cost is that of an operation within the limits, 0 of others.
 	Cost int
+	// Cache is "hit" where the answer came from the response cache, "miss"
+	// where it was looked for there and was made, "" where it was not looked
+	// for.
+	Cache string
 	// Codes are the codes of the answer's errors, in its order. They come from
 	// a fixed list.
 	Codes []string

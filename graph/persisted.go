@@ -12,12 +12,12 @@ import (
 // persisted holds the documents of automatic persisted queries (Apollo's
 // protocol): a client sends the hash of a document, and the document itself
 // only where the server does not know the hash.
-type persisted struct{ known *lru[string] }
+type persisted struct{ known *lru[string, string] }
 
 // persistedMemory bounds the texts and their hashes.
 const persistedMemory = 8 << 20
 
-func newPersisted() *persisted { return &persisted{newLRU[string](persistedMemory)} }
+func newPersisted() *persisted { return &persisted{newLRU[string, string](persistedMemory)} }
 
 // resolve puts the document into a request that names one by its hash. It
 // gives the hash under which to keep the request's document once it has

@@ -35,9 +35,38 @@ func tooLarge(limits *view.Limits, n int64) *failure {
 	return &failure{status: http.StatusRequestEntityTooLarge, err: asRequestError(err)}
 }
 
-// readGet takes a request from the query string. Empty parameters count as
+// message is a request as it came, before it is decoded: equal messages ask
+// for the same.
+type message struct {
+	post                                        bool
+	body                                        []byte // of a POST
+	query, operationName, variables, extensions string // of others
+}
+
+// decode takes the request out of its message.
+func (m *message) decode() (*graphql.RawParams, *failure) {
+	if m.post {
+		params, err := decodeRequest(m.body)
+		if err != nil {
+			return nil, fail(http.StatusBadRequest, codeBadRequest, "the body is not a GraphQL request: %s", err)
+		}
+		return params, nil
+	}
+	params := &graphql.RawParams{Query: m.query, OperationName: m.operationName}
+	for _, member := range []struct {
+		name, text string
+		to         *map[string]any
+	}{{"variables", m.variables, &params.Variables}, {"extensions", m.extensions, &params.Extensions}} {
+		if member.text != "" && decodeObject([]byte(member.text), member.to) != nil {
+			return nil, fail(http.StatusBadRequest, codeBadRequest, "%s is not a JSON object", member.name)
+		}
+	}
+	return params, nil
+}
+
+// readGet takes a message from the query string. Empty parameters count as
 // absent.
-func readGet(r *http.Request, limits *view.Limits) (*graphql.RawParams, *failure) {
+func readGet(r *http.Request, limits *view.Limits) (*message, *failure) {
 	if n := len(r.URL.RawQuery); n > limits.MaxBodyBytes {
 		return nil, tooLarge(limits, int64(n))
 	}
@@ -45,19 +74,16 @@ func readGet(r *http.Request, limits *view.Limits) (*graphql.RawParams, *failure
 	if err != nil || !utf8.ValidString(values.Get("query")) {
 		return nil, fail(http.StatusBadRequest, codeBadRequest, "the query string is malformed")
 	}
-	params := &graphql.RawParams{Query: values.Get("query"), OperationName: values.Get("operationName")}
-	for name, to := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
-		if text := values.Get(name); text != "" {
-			if err := decodeObject([]byte(text), to); err != nil {
-				return nil, fail(http.StatusBadRequest, codeBadRequest, "%s is not a JSON object", name)
-			}
-		}
-	}
-	return params, nil
+	return &message{
+		query:         values.Get("query"),
+		operationName: values.Get("operationName"),
+		variables:     values.Get("variables"),
+		extensions:    values.Get("extensions"),
+	}, nil
 }
 
-// readPost takes a request from a JSON body, which must arrive in time.
-func readPost(w http.ResponseWriter, r *http.Request, limits *view.Limits) (*graphql.RawParams, *failure) {
+// readPost takes a message from a body, which must arrive in time.
+func readPost(w http.ResponseWriter, r *http.Request, limits *view.Limits) (*message, *failure) {
 	if !isJSON(r.Header) {
 		f := fail(http.StatusUnsupportedMediaType, codeUnsupportedMedia, "send the request as application/json in UTF-8")
 		f.header = [2]string{"Accept-Post", typeJSON}
@@ -70,22 +96,25 @@ func readPost(w http.ResponseWriter, r *http.Request, limits *view.Limits) (*gra
 	if f != nil {
 		return nil, f
 	}
-	params, err := decodeRequest(body)
-	if err != nil {
-		return nil, fail(http.StatusBadRequest, codeBadRequest, "the body is not a GraphQL request: %s", err)
-	}
-	return params, nil
+	return &message{post: true, body: body}, nil
 }
 
 // isJSON tells whether a body is application/json in UTF-8 and not compressed.
 // It is also what keeps other sites' pages from sending requests through a
 // browser without being asked about it first (CORS).
 func isJSON(h http.Header) bool {
-	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	contentType, encoding := h.Get("Content-Type"), listHeader(h, "Content-Encoding")
+	if len(h.Values("Content-Type")) > 1 {
+		return false // others may go by another one of them
+	}
+	if contentType == typeJSON && encoding == "" {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
 	if err != nil || mediaType != typeJSON {
 		return false
 	}
-	charset, encoding := params["charset"], h.Get("Content-Encoding")
+	charset := params["charset"]
 	return (charset == "" || strings.EqualFold(charset, "utf-8")) && (encoding == "" || encoding == "identity")
 }
 
@@ -94,7 +123,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 	// connection have none. Not every ResponseWriter has deadlines.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(limits.Timeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limits.MaxBodyBytes)))
+	const usual = 4 << 10 // what a header alone makes room for
+	var body bytes.Buffer
+	body.Grow(int(max(0, min(r.ContentLength, usual))) + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, int64(limits.MaxBodyBytes)))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -105,7 +137,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 		return nil, f
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	return body, nil
+	return body.Bytes(), nil
 }
 
 // decodeRequest reads the members of a request; it ignores those that it does

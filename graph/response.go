@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -48,8 +49,8 @@ func writeFailure(w http.ResponseWriter, mediaType string, f *failure) {
 	writeErrors(w, mediaType, f.status, f.err)
 }
 
-// writeResponse sends the answer of an operation that ran.
-func writeResponse(w http.ResponseWriter, mediaType string, status int, r *graphql.Response) {
+// bodyOf gives the body of the answer of an operation that ran.
+func bodyOf(r *graphql.Response) []byte {
 	parts := make([][]byte, 0, 7)
 	parts = append(parts, []byte(`{`))
 	if len(r.Errors) > 0 {
@@ -59,7 +60,7 @@ func writeResponse(w http.ResponseWriter, mediaType string, status int, r *graph
 	if len(r.Extensions) > 0 {
 		parts = append(parts, []byte(`,"extensions":`), encode(r.Extensions))
 	}
-	write(w, mediaType, status, append(parts, []byte(`}`))...)
+	return bytes.Join(append(parts, []byte(`}`)), nil)
 }
 
 // encode writes what was made here, which JSON can always say.

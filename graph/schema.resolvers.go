@@ -12,6 +12,7 @@ import (
 	"incidentgraph/graph/model"
 	"incidentgraph/graph/view"
 	"incidentgraph/internal/incident"
+	"incidentgraph/internal/index"
 )
 
 // Node is the resolver for the node field.
@@ -57,6 +58,31 @@ func (r *queryResolver) Terms(ctx context.Context, vocabulary incident.Vocabular
 // RecurrenceChains is the resolver for the recurrenceChains field.
 func (r *queryResolver) RecurrenceChains(ctx context.Context, minSize *int, where *model.IncidentFilter, first *int, after *string) (*view.RecurrenceChainConnection, error) {
 	return view.From(ctx).RecurrenceChains(minSize, where, view.PageArgs{First: first, After: after})
+}
+
+// Search is the resolver for the search field.
+func (r *queryResolver) Search(ctx context.Context, query string, languages []string, where *model.IncidentFilter, first *int, after *string) (*view.SearchConnection, error) {
+	return view.From(ctx).Search(query, languages, where, first, after)
+}
+
+// Compare is the resolver for the compare field.
+func (r *queryResolver) Compare(ctx context.Context, left string, right string) (*view.Comparison, error) {
+	return view.From(ctx).Compare(left, right), nil
+}
+
+// Assess is the resolver for the assess field.
+func (r *queryResolver) Assess(ctx context.Context, draft model.CaseDraft) (*view.Assessment, error) {
+	return view.From(ctx).Assess(draft)
+}
+
+// Paths is the resolver for the paths field.
+func (r *queryResolver) Paths(ctx context.Context, from string, to string, via []index.EdgeKind, maxHops *int, first *int) (*view.PathResult, error) {
+	return view.From(ctx).Paths(from, to, via, maxHops, first)
+}
+
+// Subgraph is the resolver for the subgraph field.
+func (r *queryResolver) Subgraph(ctx context.Context, roots []string, hops *int, via []index.EdgeKind, where *model.IncidentFilter, maxNodes *int) (*view.Subgraph, error) {
+	return view.From(ctx).Subgraph(roots, hops, via, where, maxNodes)
 }
 
 // Service is the resolver for the service field.

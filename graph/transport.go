@@ -22,6 +22,8 @@ const allowed = "GET, HEAD, POST, OPTIONS"
 type httpTransport struct {
 	ingester *ingest.Ingester
 	settings *view.Settings
+	salt     key      // of questions
+	answers  *answers // nil without response cache
 	present  presenter
 	draft    bool
 	running  chan struct{} // holds a token for each operation under way
@@ -40,48 +42,97 @@ func (t *httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.
 	h := w.Header()
 	h.Add("Vary", "Accept, Accept-Language, "+costHeader)
 	h.Set("Cache-Control", "no-store")
-	mediaType := negotiate(r.Header.Get("Accept"))
+	mediaType := negotiate(listHeader(r.Header, "Accept"))
 	if mediaType == "" {
 		seen.refuse(w, typeJSON, fail(http.StatusNotAcceptable, codeNotAcceptable, "answers are %s or %s", typeGraphQL, typeJSON))
 		return
 	}
-	params, f := t.read(w, r)
+	m, f := t.read(w, r)
 	if f != nil {
 		seen.refuse(w, mediaType, f)
 		return
 	}
-	if params == nil { // OPTIONS
+	if m == nil { // OPTIONS
 		h.Set("Allow", allowed)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	q := t.questionOf(r, m, mediaType)
+	k, cached := t.newest(r.Context(), &q)
+	if a := t.answers.get(k); a != nil && cached {
+		repeat(w, r, &q, a, &seen)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), t.settings.Limits.Timeout)
 	defer cancel()
-	t.run(w, r.WithContext(ctx), exec, params, mediaType, &seen)
+	var making *making
+	if cached {
+		var a *reply
+		if a, making = t.answers.begin(ctx, k); a != nil {
+			repeat(w, r, &q, a, &seen)
+			return
+		}
+		defer making.end(nil, 0) // whatever happens
+		seen.Cache = cacheMiss
+	}
+	params, f := m.decode()
+	if f != nil {
+		seen.refuse(w, mediaType, f)
+		return
+	}
+	params.Headers = r.Header
+	t.run(w, r.WithContext(ctx), exec, params, &q, making, &seen)
 }
 
-// read takes the request apart by its method; it gives nothing at all for
-// OPTIONS.
-func (t *httpTransport) read(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, f *failure) {
+// newest gives the key of the answer to a question in the newest state, false
+// where the cache is not to be asked.
+func (t *httpTransport) newest(ctx context.Context, q *question) (key, bool) {
+	if t.answers == nil {
+		return key{}, false
+	}
+	position, err := t.ingester.Head(ctx)
+	return q.at(position), err == nil // who makes the answer meets the error again
+}
+
+// repeat gives an answer that was made before.
+func repeat(w http.ResponseWriter, r *http.Request, q *question, a *reply, seen *Observation) {
+	*seen = a.seen
+	seen.Cache = cacheHit
+	if !q.post && clientHas(r, a.key) {
+		notModified(w, a.key)
+		return
+	}
+	deliver(w, q, a.key, a.body)
+}
+
+// deliver sends the body of an answer without errors, which the client of a
+// GET may keep.
+func deliver(w http.ResponseWriter, q *question, k key, body []byte) {
+	if !q.post {
+		setTag(w, k)
+	}
+	write(w, q.mediaType, http.StatusOK, body)
+}
+
+// read takes a message by its method; it gives nothing at all for OPTIONS.
+func (t *httpTransport) read(w http.ResponseWriter, r *http.Request) (m *message, f *failure) {
 	switch r.Method {
 	case http.MethodOptions:
 		return nil, nil
 	case http.MethodGet, http.MethodHead:
-		params, f = readGet(r, &t.settings.Limits)
+		m, f = readGet(r, &t.settings.Limits)
 	case http.MethodPost:
-		params, f = readPost(w, r, &t.settings.Limits)
+		m, f = readPost(w, r, &t.settings.Limits)
 	default:
 		f = fail(http.StatusMethodNotAllowed, codeMethod, "use GET or POST")
 		f.header = [2]string{"Allow", allowed}
 	}
-	if params != nil {
-		params.Headers = r.Header
-	}
-	return params, f
+	return m, f
 }
 
 // run runs the operation that a request asks for, and answers.
-func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, mediaType string, seen *Observation) {
+func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, q *question, making *making, seen *Observation) {
+	mediaType := q.mediaType
 	oc, errs := exec.CreateOperationContext(r.Context(), params)
 	seen.operation(oc)
 	if r.Method != http.MethodPost && oc.Operation != nil && oc.Operation.Operation == ast.Mutation {
@@ -103,69 +154,65 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 		seen.refuse(w, mediaType, f)
 		return
 	}
-	response, tag := t.execute(r, exec, oc, mediaType)
-	if response != nil {
-		seen.errors(response.Errors...)
-	}
-	switch {
-	case response == nil:
-		w.Header().Set("ETag", tag)
-		w.Header().Set("Cache-Control", revalidate)
-		w.WriteHeader(http.StatusNotModified)
+	response, state := t.execute(r, exec, oc, q)
+	if response == nil {
+		notModified(w, q.at(state))
 		return
-	case tag != "" && len(response.Errors) == 0:
-		w.Header().Set("ETag", tag)
-		w.Header().Set("Cache-Control", revalidate)
+	}
+	seen.errors(response.Errors...)
+	if len(response.Errors) > 0 {
+		making.end(nil, 0) // now: the client may take its time
 	}
 	if response.Data == nil {
 		writeErrors(w, mediaType, statusOf(response.Errors, mediaType, t.draft), response.Errors...)
 		return
 	}
-	status := http.StatusOK
-	if t.draft && len(response.Errors) > 0 {
-		status = statusPartial
+	body := bodyOf(response)
+	if len(response.Errors) > 0 {
+		status := http.StatusOK
+		if t.draft {
+			status = statusPartial
+		}
+		write(w, mediaType, status, body)
+		return
 	}
-	writeResponse(w, mediaType, status, response)
+	k := q.at(state)
+	if oc.Operation.Operation == ast.Query {
+		making.end(&reply{k, body, *seen}, state.Sequence)
+	}
+	deliver(w, q, k, body)
 }
-
-// revalidate is the Cache-Control of answers that may be kept: a write can
-// change them at any moment, so they are asked about each time, which costs no
-// more than the way here and back.
-const revalidate = "no-cache"
 
 // statusPartial is the 2026 draft's status of an answer with data and errors.
 const statusPartial = 294
 
 // execute runs an operation on a view of the newest state. When the answer is
 // made it closes the view and gives the operation's token back: a client that
-// is slow to take the answer holds nothing. For a GET it also gives the
-// answer's entity tag, and no answer where the request names that tag.
-func (t *httpTransport) execute(r *http.Request, exec graphql.GraphExecutor, oc *graphql.OperationContext, mediaType string) (response *graphql.Response, tag string) {
+// is slow to take the answer holds nothing. It also gives the position of the
+// state, and no answer where a GET says that its client has it.
+func (t *httpTransport) execute(r *http.Request, exec graphql.GraphExecutor, oc *graphql.OperationContext, q *question) (response *graphql.Response, at ingest.Position) {
 	defer func() { <-t.running }()
 	ctx := r.Context()
 	state, err := t.ingester.View(ctx)
 	if err != nil {
-		return &graphql.Response{Errors: gqlerror.List{t.present.present(ctx, err)}}, ""
+		return &graphql.Response{Errors: gqlerror.List{t.present.show(ctx, err)}}, at
 	}
 	defer state.Close()
-	if r.Method != http.MethodPost {
-		tag = entityTag(state, t.settings, r, oc, mediaType)
-		if matches(r.Header.Get("If-None-Match"), tag) {
-			return nil, tag
-		}
+	at = state.Position()
+	if !q.post && clientHas(r, q.at(at)) {
+		return nil, at
 	}
-	ctx = view.With(ctx, view.Begin(ctx, state, r.Header.Get("Accept-Language"), t.settings))
+	ctx = view.With(ctx, view.Begin(ctx, state, listHeader(r.Header, "Accept-Language"), t.settings))
 	next, ctx := exec.DispatchOperation(ctx, oc)
 	response = next(ctx)
 	if response == nil { // its time was over before it began
-		return &graphql.Response{Errors: gqlerror.List{t.present.present(ctx, context.Cause(ctx))}}, ""
+		return &graphql.Response{Errors: gqlerror.List{t.present.show(ctx, context.Cause(ctx))}}, at
 	}
-	response.Errors = ordered(response.Errors)
-	if r.Header.Get(costHeader) == "1" {
+	if q.withCost {
 		if response.Extensions == nil {
 			response.Extensions = make(map[string]any, 1)
 		}
 		response.Extensions[costName] = cost(oc)
 	}
-	return response, tag
+	return response, at
 }

@@ -18,6 +18,7 @@ import (
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"incidentgraph/graph/lean"
 	"incidentgraph/graph/model"
 	"incidentgraph/graph/scalar"
 	"incidentgraph/graph/view"
@@ -59,6 +60,11 @@ type QueryResolver interface {
 	Term(ctx context.Context, vocabulary incident.Vocabulary, slug string) (view.Term, error)
 	Terms(ctx context.Context, vocabulary incident.Vocabulary, first *int, after *string, last *int, before *string) (*view.TermConnection, error)
 	RecurrenceChains(ctx context.Context, minSize *int, where *model.IncidentFilter, first *int, after *string) (*view.RecurrenceChainConnection, error)
+	Search(ctx context.Context, query string, languages []string, where *model.IncidentFilter, first *int, after *string) (*view.SearchConnection, error)
+	Compare(ctx context.Context, left string, right string) (*view.Comparison, error)
+	Assess(ctx context.Context, draft model.CaseDraft) (*view.Assessment, error)
+	Paths(ctx context.Context, from string, to string, via []index.EdgeKind, maxHops *int, first *int) (*view.PathResult, error)
+	Subgraph(ctx context.Context, roots []string, hops *int, via []index.EdgeKind, where *model.IncidentFilter, maxNodes *int) (*view.Subgraph, error)
 	Service(ctx context.Context) (*view.Service, error)
 }
 
@@ -86,6 +92,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalers := func() *graphql.InputUnmarshalerIndex {
 		return graphql.NewInputUnmarshalerIndex(
+			graphql.NewInputUnmarshaler("CaseDraft", ec.unmarshalInputCaseDraft),
 			graphql.NewInputUnmarshaler("DurationFilter", ec.unmarshalInputDurationFilter),
 			graphql.NewInputUnmarshaler("IncidentFilter", ec.unmarshalInputIncidentFilter),
 			graphql.NewInputUnmarshaler("IncidentOrder", ec.unmarshalInputIncidentOrder),
@@ -160,10 +167,13 @@ var sources = []*ast.Source{
 The incident graph: incident case records, the controlled vocabularies that describe them, and the links
 between them. One operation sees one state of the store; ` + "`" + `service.revision` + "`" + ` tells which.
 
-Request errors carry ` + "`" + `extensions.code` + "`" + `: ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `, ` + "`" + `GRAPHQL_VALIDATION_FAILED` + "`" + `,
-` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `LIMIT_EXCEEDED` + "`" + ` (with ` + "`" + `limit` + "`" + `, ` + "`" + `max` + "`" + `, ` + "`" + `value` + "`" + ` and, for the cost, ` + "`" + `field` + "`" + `), ` + "`" + `TIMEOUT` + "`" + `,
-` + "`" + `OVERLOADED` + "`" + `, ` + "`" + `PERSISTED_QUERY_NOT_FOUND` + "`" + `, ` + "`" + `INTERNAL` + "`" + `. Fields that take a filter also give ` + "`" + `UNKNOWN_TERM` + "`" + ` and
-` + "`" + `UNKNOWN_CASE` + "`" + `. ` + "`" + `extensions.path` + "`" + ` leads to the argument that an error is about.
+Every error has an ` + "`" + `extensions.code` + "`" + `. Of requests: ` + "`" + `BAD_REQUEST` + "`" + `, ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `,
+` + "`" + `GRAPHQL_VALIDATION_FAILED` + "`" + `, ` + "`" + `OPERATION_NOT_SUPPORTED` + "`" + `, ` + "`" + `PERSISTED_QUERY_NOT_FOUND` + "`" + `, ` + "`" + `PERSISTED_QUERY_MISMATCH` + "`" + `,
+` + "`" + `OVERLOADED` + "`" + `. Of requests and fields: ` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `LIMIT_EXCEEDED` + "`" + ` (with the ` + "`" + `limit` + "`" + ` as named in
+` + "`" + `service.limits` + "`" + `, its ` + "`" + `max` + "`" + `, the ` + "`" + `value` + "`" + ` asked for where it was counted and, for the cost, the ` + "`" + `field` + "`" + ` that costs
+most), ` + "`" + `TIMEOUT` + "`" + `, ` + "`" + `INTERNAL` + "`" + ` (with the ` + "`" + `requestId` + "`" + ` to report). Of filters and drafts: ` + "`" + `UNKNOWN_TERM` + "`" + ` (with
+` + "`" + `suggestions` + "`" + `). Of filters: ` + "`" + `UNKNOWN_CASE` + "`" + `. Of searches and filters by text: ` + "`" + `SEARCH_UNAVAILABLE` + "`" + `. ` + "`" + `extensions.path` + "`" + `
+leads to the argument or variable that an error is about.
 """
 schema {
   query: Query
@@ -234,7 +244,8 @@ translations of each other.
 
 The version is chosen by lookup (RFC 4647) of the languages asked for: the argument ` + "`" + `languages` + "`" + ` where the field
 has one and it is not empty, else the request's ` + "`" + `Accept-Language` + "`" + `, else ` + "`" + `en` + "`" + `. Where none of them is there it is
-the version in ` + "`" + `en` + "`" + `, else the first that the record has. A text is never null because a language is missing.
+the version in ` + "`" + `en` + "`" + `, else the first that the record has. A text is never null because a language is missing. A
+language that ` + "`" + `Accept-Language` + "`" + ` gives the weight 0 is shown only where there is nothing else.
 """
 type LocalizedText {
   """
@@ -565,11 +576,12 @@ type Timeline {
 }
 
 """
-A length of time as a record says it.
+A length of time as a record says it, or one that was worked out of several.
 """
 type Duration {
   """
-  The recorded text, such as ` + "`" + `4h 51m` + "`" + `.
+  The recorded text, such as ` + "`" + `4h 51m` + "`" + `. One that was worked out is written likewise, in days, hours, minutes and
+  seconds, rounded to the millisecond.
   """
   text: String!
   """
@@ -577,7 +589,7 @@ type Duration {
   """
   seconds: Float
   """
-  The same as an ISO 8601 duration in the units recorded, such as ` + "`" + `PT4H51M` + "`" + `; null where the text cannot be read.
+  The text as an ISO 8601 duration in the same units, such as ` + "`" + `PT4H51M` + "`" + `; null where the text cannot be read.
   """
   iso8601: String
 }
@@ -711,7 +723,8 @@ type UnresolvedLink {
 }
 
 """
-A list of incidents, in pages.
+A list of incidents, in pages, and what can be counted over it. The statistics see exactly the incidents of the whole
+list, which ` + "`" + `totalCount` + "`" + ` counts, whatever the page.
 """
 type IncidentConnection {
   """
@@ -730,6 +743,84 @@ type IncidentConnection {
   How many incidents the whole list has.
   """
   totalCount: Int!
+  """
+  How often the terms of vocabularies occur in the whole list: a facet for each vocabulary, in the order asked for.
+  """
+  facets(
+    """
+    The vocabularies, each once, at least one.
+    """
+    vocabularies: [Vocabulary!]!
+    """
+    How many values a facet lists, those of most incidents: 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20.
+    """
+    top: Int
+  ): [Facet!]!
+  """
+  The incidents of the whole list in groups that have the same value of a key, or of two: most incidents first, then by
+  the keys, those without a value last.
+  """
+  groups(
+    """
+    What to group by: one key, or two different ones.
+    """
+    by: [GroupKey!]!
+    """
+    Only groups of at least this many incidents, 0 or more; null is 1.
+    """
+    minCount: Int
+    """
+    How many groups are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20.
+    """
+    first: Int
+  ): GroupList!
+  """
+  How many incidents of the whole list happened when, by start, then by key, no value last. Intervals without incidents
+  between the first and the last are there with 0, for each value of ` + "`" + `by` + "`" + `. Incidents whose date is recorded less
+  precisely than the interval are counted in points of their own, whose ` + "`" + `start` + "`" + ` is that date; they are not spread over
+  intervals. Incidents without a date are in no point. A series of more than 10,000 points is an error.
+  """
+  timeSeries(
+    """
+    How long an interval is.
+    """
+    interval: Interval!
+    """
+    Counts each value of this key for itself. Null counts all incidents together.
+    """
+    by: GroupKey
+  ): [TimePoint!]!
+  """
+  How long the incidents of the whole list took.
+  """
+  durations(
+    """
+    Which length of time.
+    """
+    of: Clock!
+  ): DurationDistribution!
+  """
+  Which terms of two vocabularies occur together in the incidents of the whole list: highest npmi times ` + "`" + `both` + "`" + ` first,
+  then by the slugs. Within one vocabulary each pair is there once, the smaller slug on the left.
+  """
+  associations(
+    """
+    The vocabulary of ` + "`" + `left` + "`" + `.
+    """
+    left: Vocabulary!
+    """
+    The vocabulary of ` + "`" + `right` + "`" + `; it may be the same.
+    """
+    right: Vocabulary!
+    """
+    Only pairs that occur together in at least this many incidents, 1 or more; others are not tested. Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1012,6 +1103,29 @@ interface Term implements Node {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1100,6 +1214,29 @@ type ContributingFactor implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1188,6 +1325,29 @@ type Component implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1276,6 +1436,29 @@ type Symptom implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1364,6 +1547,29 @@ type RootCause implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1452,6 +1658,29 @@ type Domain implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1540,6 +1769,29 @@ type Severity implements Node & Term {
     """
     before: String
   ): IncidentConnection!
+  """
+  Which terms of a vocabulary occur together with this one, which is on the left of each: highest npmi times ` + "`" + `both` + "`" + `
+  first, then by slug.
+  """
+  coOccurring(
+    """
+    The vocabulary of the other terms; it may be this term's own.
+    """
+    with: Vocabulary!
+    """
+    Counts only incidents that match; null counts all.
+    """
+    where: IncidentFilter
+    """
+    Only terms that occur together with this one in at least this many incidents, 1 or more; others are not tested.
+    Null is 1.
+    """
+    minSupport: Int
+    """
+    How many are given, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20. All pairs are tested all the same.
+    """
+    first: Int
+  ): [Association!]!
 }
 
 """
@@ -1835,6 +2087,11 @@ input IncidentFilter {
   Shares terms with a case; the case itself does not match.
   """
   sharesTermsWith: SharesTermsFilter
+  """
+  The texts, the names of the organisation and of the terms have everything that this asks for, as in ` + "`" + `Query.search` + "`" + ` but
+  without its wider search. A text without a word matches nothing.
+  """
+  text: String
 }
 
 """
@@ -1910,7 +2167,7 @@ input VocabularyWeight {
   """
   vocabulary: Vocabulary!
   """
-  The factor of its terms' weights, finite and 0 or more.
+  The factor of its terms' weights, 0 to 1000000.
   """
   weight: Float! = 1
 }
@@ -2060,6 +2317,11 @@ type RecurrenceChain implements Node {
   The contributing factors that every member has, in the order of the root's record.
   """
   persistentFactors: [ContributingFactor!]!
+  """
+  How long after the case that it repeats each member happened, all but the root: whole days between the first days.
+  A gap is unknown where one of the two dates is not recorded to the day, or the member is dated earlier.
+  """
+  gaps: DurationDistribution!
 }
 
 """
@@ -2158,6 +2420,818 @@ type RecurrenceChainEdge {
   The chain.
   """
   node: RecurrenceChain!
+}
+
+"""
+The kinds of connection in the graph of incidents, terms and organisations.
+"""
+enum EdgeKind {
+  """
+  An incident and its organisation.
+  """
+  ORG
+  """
+  An incident and one of its contributing factors.
+  """
+  CONTRIBUTING_FACTOR
+  """
+  An incident and one of its components.
+  """
+  COMPONENT
+  """
+  An incident and one of its symptoms.
+  """
+  SYMPTOM
+  """
+  An incident and its root cause.
+  """
+  ROOT_CAUSE
+  """
+  An incident and one of its domains.
+  """
+  DOMAIN
+  """
+  Two related incidents, whichever of the two records says so.
+  """
+  RELATED
+  """
+  An incident and one that repeats it.
+  """
+  RECURRENCE_OF
+}
+
+"""
+The cheapest paths between two nodes of the graph.
+"""
+type PathResult {
+  """
+  The paths, none visiting a node twice: cheapest first, then those of fewer hops, then by the names of the nodes. Empty
+  where the two are not connected within ` + "`" + `maxHops` + "`" + `.
+  """
+  paths: [GraphPath!]!
+  """
+  Whether the search came to its end. False where it was stopped because it took too much work: then cheaper paths may
+  exist, or paths at all.
+  """
+  complete: Boolean!
+  """
+  How often the search came to a node: the work that it did.
+  """
+  visited: Int!
+}
+
+"""
+A way through the graph from one node to another.
+"""
+type GraphPath {
+  """
+  How many steps it has.
+  """
+  hops: Int!
+  """
+  The sum of what its steps cost.
+  """
+  cost: Float!
+  """
+  Its steps, from the first node to the last.
+  """
+  steps: [PathStep!]!
+  """
+  The same in one or more sentences, in English or Korean.
+  """
+  sentence(
+    """
+    The languages wanted, best first; see LocalizedText.
+    """
+    languages: [Language!]
+  ): LocalizedText!
+}
+
+"""
+One step of a path.
+"""
+type PathStep {
+  """
+  The node that it leads from.
+  """
+  from: Node!
+  """
+  What connects the two. Incidents that are both related and a recurrence are connected as a recurrence.
+  """
+  kind: EdgeKind!
+  """
+  The node that it leads to.
+  """
+  to: Node!
+  """
+  What the step costs: log2(1 + n) into a term or an organisation that n incidents have, 1 between two incidents, 0 from
+  a term or an organisation to an incident. So what nearly every incident has connects little.
+  """
+  cost: Float!
+}
+
+"""
+The surroundings of some nodes of the graph.
+"""
+type Subgraph {
+  """
+  The nodes: nearest to a root first, then those of the highest degree, then incidents, terms and organisations by case
+  id or slug.
+  """
+  nodes: [SubgraphNode!]!
+  """
+  All connections among the nodes that ` + "`" + `via` + "`" + ` allows, each once: in the order of their sources, then by kind.
+  """
+  edges: [SubgraphEdge!]!
+  """
+  Whether nodes within reach were left out.
+  """
+  truncated: Boolean!
+  """
+  How many nodes are known to have been left out: those as far from the roots as the last node given. What lies behind
+  them is not counted.
+  """
+  omittedCount: Int!
+  """
+  The subgraph as a file for another program.
+  """
+  export(
+    """
+    The format of the file.
+    """
+    format: GraphFormat!
+  ): String!
+}
+
+"""
+A node of a subgraph.
+"""
+type SubgraphNode {
+  """
+  The incident, term or organisation.
+  """
+  node: Node!
+  """
+  How many neighbors it has in the whole graph, by connections of any kind.
+  """
+  degree: Int!
+  """
+  How many connections lie between it and the nearest root.
+  """
+  hop: Int!
+}
+
+"""
+A connection between two nodes of a subgraph.
+"""
+type SubgraphEdge {
+  """
+  The id of the node that it leads from: the incident of a connection to a term or an organisation, the later case of a
+  recurrence, the smaller case id of two related incidents.
+  """
+  source: ID!
+  """
+  The id of the node that it leads to.
+  """
+  target: ID!
+  """
+  What connects the two.
+  """
+  kind: EdgeKind!
+  """
+  What a path pays for it, as in ` + "`" + `PathStep.cost` + "`" + `: log2(1 + n) for a term or an organisation that n incidents have, 1
+  between two incidents. The smaller, the closer.
+  """
+  weight: Float!
+}
+
+"""
+The formats that a subgraph can be written in. All are UTF-8 text with the labels in the reader's language.
+"""
+enum GraphFormat {
+  """
+  The JSON of Cytoscape.js and Cytoscape Desktop: ` + "`" + `elements` + "`" + ` with ` + "`" + `nodes` + "`" + ` and ` + "`" + `edges` + "`" + `.
+  """
+  CYTOSCAPE_JSON
+  """
+  GraphML 1.0, valid against its XML schema.
+  """
+  GRAPHML
+  """
+  The language of Graphviz: an undirected ` + "`" + `graph` + "`" + `.
+  """
+  DOT
+}
+
+"""
+How often the terms of one vocabulary occur in a list of incidents. ` + "`" + `incidents` + "`" + ` and ` + "`" + `without` + "`" + ` add up to the list.
+"""
+type Facet {
+  """
+  The vocabulary.
+  """
+  vocabulary: Vocabulary!
+  """
+  How many incidents have at least one of its terms.
+  """
+  incidents: Int!
+  """
+  How many terms the incidents have together, an incident with three terms counting three times.
+  """
+  assignments: Int!
+  """
+  How many incidents have none of its terms.
+  """
+  without: Int!
+  """
+  The terms, most incidents first, then by slug. Only those that occur.
+  """
+  values: [FacetValue!]!
+  """
+  How many more terms occur than ` + "`" + `values` + "`" + ` lists.
+  """
+  omittedValues: Int!
+}
+
+"""
+How often one term occurs in a list of incidents.
+"""
+type FacetValue {
+  """
+  The term.
+  """
+  term: Term!
+  """
+  How many incidents of the list have it.
+  """
+  incidents: Int!
+  """
+  The share of the list's incidents that have it, 0 to 1. Incidents without any term of the vocabulary count in the
+  whole.
+  """
+  share: Float!
+  """
+  The lower end of the 95 % score interval of the share (Wilson 1927), as if the list were a random sample of a larger
+  population.
+  """
+  shareLow: Float!
+  """
+  The upper end of that interval.
+  """
+  shareHigh: Float!
+}
+
+"""
+What incidents can be grouped by.
+"""
+enum GroupKey {
+  """
+  The organisation, by its slug.
+  """
+  ORG
+  """
+  The year of the date, such as ` + "`" + `2015` + "`" + `.
+  """
+  YEAR
+  """
+  The quarter of the date, such as ` + "`" + `2015-Q3` + "`" + `. A date that is only a year has none.
+  """
+  QUARTER
+  """
+  The month of the date, such as ` + "`" + `2015-09` + "`" + `. A date that is only a year has none.
+  """
+  MONTH
+  """
+  The root cause, by its slug.
+  """
+  ROOT_CAUSE
+  """
+  The contributing factors, by their slugs. Many to an incident.
+  """
+  CONTRIBUTING_FACTOR
+  """
+  The components, by their slugs. Many to an incident.
+  """
+  COMPONENT
+  """
+  The symptoms, by their slugs. Many to an incident.
+  """
+  SYMPTOM
+  """
+  The severity, by its slug.
+  """
+  SEVERITY
+  """
+  The domains, by their slugs. Many to an incident.
+  """
+  DOMAIN
+  """
+  The region of the impact, as the record writes it.
+  """
+  REGION
+}
+
+"""
+How long the intervals of a time series are.
+"""
+enum Interval {
+  """
+  A calendar month; points start at ` + "`" + `2015-09` + "`" + `.
+  """
+  MONTH
+  """
+  Three calendar months; points start at the first of them: ` + "`" + `2015-07` + "`" + `.
+  """
+  QUARTER
+  """
+  A calendar year; points start at ` + "`" + `2015` + "`" + `.
+  """
+  YEAR
+}
+
+"""
+The lengths of time that records give, both from the start of the incident.
+"""
+enum Clock {
+  """
+  From the start to the detection: ` + "`" + `Timeline.detectedAfter` + "`" + `.
+  """
+  DETECTED_AFTER
+  """
+  From the start to the end: ` + "`" + `Timeline.resolvedAfter` + "`" + `.
+  """
+  RESOLVED_AFTER
+}
+
+"""
+Incidents in groups.
+"""
+type GroupList {
+  """
+  How many groups have at least ` + "`" + `minCount` + "`" + ` incidents.
+  """
+  totalGroups: Int!
+  """
+  Whether an incident may be in several groups, because a key can have several values in one incident. Then the groups
+  do not add up to the list.
+  """
+  overlapping: Boolean!
+  """
+  The first of the groups.
+  """
+  groups: [IncidentGroup!]!
+}
+
+"""
+The incidents that have the same values of the keys.
+"""
+type IncidentGroup {
+  """
+  The value of each key, in the order of ` + "`" + `by` + "`" + `: a slug, a date, a region. Null stands for the incidents without one.
+  """
+  keys: [String]!
+  """
+  How many incidents are in the group.
+  """
+  incidents: Int!
+  """
+  How long they took.
+  """
+  durations(
+    """
+    Which length of time.
+    """
+    of: Clock!
+  ): DurationDistribution!
+  """
+  The latest of them, without a date last, then by caseId.
+  """
+  sample(
+    """
+    How many, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 3.
+    """
+    first: Int = 3
+  ): [Incident!]!
+}
+
+"""
+How many incidents happened in one interval.
+"""
+type TimePoint {
+  """
+  The beginning of the interval, in its precision: a year, or a year and month. Where it is less precise than the
+  interval asked for, the point counts the incidents whose date is recorded no more precisely.
+  """
+  start: PartialDate!
+  """
+  The value of the key ` + "`" + `by` + "`" + `; null without one, and for the incidents without a value.
+  """
+  key: String
+  """
+  How many incidents.
+  """
+  incidents: Int!
+}
+
+"""
+How long some incidents took. Incidents whose duration is not recorded or cannot be read are in ` + "`" + `unknown` + "`" + ` and in no
+other figure. All figures are null where no duration is known.
+"""
+type DurationDistribution {
+  """
+  How many durations are known.
+  """
+  known: Int!
+  """
+  How many are not recorded or cannot be read.
+  """
+  unknown: Int!
+  """
+  The shortest.
+  """
+  min: Duration
+  """
+  The first quartile: a quarter are at most as long. Quantiles are interpolated linearly between the values (type 7 of
+  Hyndman and Fan 1996).
+  """
+  p25: Duration
+  """
+  The middle one, interpolated likewise.
+  """
+  median: Duration
+  """
+  The lower end of the exact 95 % interval of the median: the r-th shortest value, where r is the largest number for
+  which the median of the distribution lies between the r-th shortest and the r-th longest value with a probability of
+  at least 95 %, by the binomial distribution and without any assumption on the durations (Conover 1999, section 3.2).
+  Null where fewer than 6 are known: then no two values enclose it so surely.
+  """
+  medianLow: Duration
+  """
+  The upper end of that interval: the r-th longest value.
+  """
+  medianHigh: Duration
+  """
+  The third quartile, interpolated likewise.
+  """
+  p75: Duration
+  """
+  The 90th percentile, interpolated likewise.
+  """
+  p90: Duration
+  """
+  The longest.
+  """
+  max: Duration
+  """
+  The geometric mean of those longer than zero, which a few long ones change little; null where none is.
+  """
+  geometricMean: Duration
+  """
+  The arithmetic mean. See ` + "`" + `caveats` + "`" + `.
+  """
+  mean: Duration
+  """
+  The known durations in bins: one for zeros, where there are any, then bins of equal width on a logarithmic scale from
+  the shortest above zero to the longest. Where all above zero are equally long there is one bin for them. Empty where
+  none is known.
+  """
+  histogram(
+    """
+    How many bins there are for those above zero, 1 to 50; null is 12.
+    """
+    bins: Int = 12
+  ): [HistogramBin!]!
+  """
+  What to keep in mind when reading the figures.
+  """
+  caveats: [Caveat!]!
+}
+
+"""
+How many durations lie in one range.
+"""
+type HistogramBin {
+  """
+  The shortest that counts, in seconds.
+  """
+  fromSeconds: Float!
+  """
+  The end, in seconds: durations of this length are in the next bin, in the last bin in this one.
+  """
+  toSeconds: Float!
+  """
+  How many durations.
+  """
+  count: Int!
+}
+
+"""
+Reasons to read a distribution of durations with care.
+"""
+enum Caveat {
+  """
+  Fewer than 6 durations are known, too few for an interval of the median.
+  """
+  TOO_FEW_FOR_INTERVAL
+  """
+  More durations are unknown than known. Those known need not be typical.
+  """
+  MOSTLY_UNKNOWN
+  """
+  The mean is more than twice the median: a few long incidents make up most of it.
+  """
+  HEAVY_TAIL_MEAN_MISLEADS
+}
+
+"""
+How often two terms occur in the same incidents, compared with terms that have nothing to do with each other. It is a
+hint, not a cause: what records are about and how they are tagged makes terms occur together, too.
+"""
+type Association {
+  """
+  The one term.
+  """
+  left: Term!
+  """
+  The other term.
+  """
+  right: Term!
+  """
+  How many incidents have both.
+  """
+  both: Int!
+  """
+  How many incidents have the left term.
+  """
+  leftCount: Int!
+  """
+  How many incidents have the right term.
+  """
+  rightCount: Int!
+  """
+  How many incidents were counted, those with neither included.
+  """
+  total: Int!
+  """
+  both / total (Agrawal, Imielinski and Swami 1993).
+  """
+  support: Float!
+  """
+  both / leftCount: the share of the incidents with the left term that have the right one, too (Agrawal, Imielinski and
+  Swami 1993).
+  """
+  confidence: Float!
+  """
+  The lower end of the 95 % score interval of the confidence (Wilson 1927).
+  """
+  confidenceLow: Float!
+  """
+  The upper end of that interval.
+  """
+  confidenceHigh: Float!
+  """
+  both · total / (leftCount · rightCount): how many times as often the two occur together as independent terms would
+  (Brin, Motwani and Silverstein 1997, there called interest). 1 for independent terms.
+  """
+  lift: Float!
+  """
+  ln(lift) / −ln(support) (Bouma 2009): 1 where the two only occur together, 0 for independent terms, below 0 where they
+  avoid each other.
+  """
+  npmi: Float!
+  """
+  The chance that independent terms with these counts occur together at least as often: the one-sided p value of
+  Fisher's exact test (Fisher 1935).
+  """
+  p: Float!
+  """
+  p corrected for the number of pairs tested at once: the lowest false discovery rate at which this pair still counts as
+  found (Benjamini and Hochberg 1995).
+  """
+  q: Float!
+  """
+  The latest of the incidents with both, without a date last, then by caseId.
+  """
+  incidents(
+    """
+    How many, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 5.
+    """
+    first: Int = 5
+  ): [Incident!]!
+}
+
+"""
+What a search finds.
+"""
+union SearchResult = Incident | Org | ContributingFactor | Component | Symptom | RootCause | Domain | Severity
+
+"""
+What a search found, in pages, best first.
+"""
+type SearchConnection {
+  """
+  The elements of the page, with their cursors.
+  """
+  edges: [SearchEdge!]!
+  """
+  The incidents, organisations and terms of the page.
+  """
+  nodes: [SearchResult!]!
+  """
+  Where the page is in the list.
+  """
+  pageInfo: PageInfo!
+  """
+  How many incidents, organisations and terms were found.
+  """
+  totalCount: Int!
+  """
+  How often the terms of vocabularies occur in all incidents found, whatever the page: a facet for each vocabulary, in
+  the order asked for.
+  """
+  facets(
+    """
+    The vocabularies, each once, at least one.
+    """
+    vocabularies: [Vocabulary!]!
+    """
+    How many values a facet lists, those of most incidents: 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20.
+    """
+    top: Int
+  ): [Facet!]!
+  """
+  The terms that words of the query are the names of, in English, Korean or another language of the vocabulary file, in
+  the order of the query. Their incidents are found, too, whatever language these are written in.
+  """
+  expandedWith: [Term!]!
+}
+
+"""
+One thing that a search found.
+"""
+type SearchEdge {
+  """
+  The element's place in the list; it stays good when incidents come and go.
+  """
+  cursor: String!
+  """
+  The incident, organisation or term.
+  """
+  node: SearchResult!
+  """
+  How well it fits. From 1 to 2: it has everything that the query asks for, ranked by BM25 over all texts (Robertson and
+  Zaragoza 2009), words in titles and names counting more. From 2 up: the query is its name or case id. Below 1: some
+  words are missing; such results follow where fewer than 3 have everything.
+  """
+  score: Float!
+  """
+  Where the query stands in its texts: the texts with most of the words first, then those in the languages wanted, at
+  most 6. Empty where a text has changed since it was indexed.
+  """
+  highlights: [Highlight!]!
+}
+
+"""
+Where a query stands in one text.
+"""
+type Highlight {
+  """
+  Which text it is, by the name that queries use: ` + "`" + `title` + "`" + `, ` + "`" + `summary` + "`" + `, ` + "`" + `symptoms` + "`" + `, ` + "`" + `trigger` + "`" + `, ` + "`" + `detection` + "`" + `, ` + "`" + `lessons` + "`" + `,
+  ` + "`" + `impact` + "`" + `, ` + "`" + `remediation` + "`" + `, ` + "`" + `action` + "`" + `, ` + "`" + `id` + "`" + `, ` + "`" + `org` + "`" + `, ` + "`" + `factor` + "`" + `, ` + "`" + `component` + "`" + `, ` + "`" + `symptom` + "`" + `, ` + "`" + `cause` + "`" + `, ` + "`" + `domain` + "`" + ` or ` + "`" + `severity` + "`" + `.
+  """
+  field: String!
+  """
+  The language of the text; null where the record does not say.
+  """
+  language: Language
+  """
+  A part of the text, or all of it, on one line. It is plain text, whatever it contains: clients that show it in HTML
+  must escape it.
+  """
+  fragment: String!
+  """
+  The parts of the fragment that the query found, in order, none touching another; at least one.
+  """
+  ranges: [TextRange!]!
+}
+
+"""
+A part of a text, in Unicode code points.
+"""
+type TextRange {
+  """
+  How many code points come before it.
+  """
+  start: Int!
+  """
+  How many code points come before its end.
+  """
+  end: Int!
+}
+
+"""
+Two incidents compared.
+"""
+type Comparison {
+  """
+  The first one.
+  """
+  left: Incident!
+  """
+  The second one.
+  """
+  right: Incident!
+  """
+  What they have in common and what not, under WEIGHTED_JACCARD with contributing factors, components, symptoms and root
+  causes all weighing 1. ` + "`" + `here` + "`" + ` is the left incident.
+  """
+  explanation: SimilarityExplanation!
+  """
+  The cheapest path from the left one to the right one, of at most 6 hops and at most ` + "`" + `service.limits.maxHops` + "`" + `; null
+  where they are not connected within that, where the search took too much work, and where they are the same.
+  """
+  path: GraphPath
+  """
+  Whether both are of the same organisation; false where one record names none.
+  """
+  sameOrg: Boolean!
+  """
+  How many days lie between the first days of their dates, 0 or more; null where one has no date.
+  """
+  daysApart: Int
+}
+
+"""
+A case that is being written: what is known of it so far. It is stored nowhere. Slugs are those of terms that an
+incident has or a vocabulary file lists; others are errors with the code UNKNOWN_TERM.
+"""
+input CaseDraft {
+  """
+  What has been written so far, in any language, up to 100,000 characters.
+  """
+  text: String
+  """
+  The language of the text. Terms are looked for by their labels and cues in all languages whatever it is.
+  """
+  language: Language
+  """
+  The slug of the organisation; it need not have any incident. Similarity does not ask for it.
+  """
+  org: String
+  """
+  The slug of the root cause.
+  """
+  rootCause: String
+  """
+  The slugs of contributing factors. The lists have at most 100 slugs together.
+  """
+  contributingFactors: [String!]
+  """
+  The slugs of components.
+  """
+  components: [String!]
+  """
+  The slugs of symptoms.
+  """
+  symptoms: [String!]
+}
+
+"""
+What the stored incidents say about a draft. Where the draft gives no slug at all, the terms that are detected in its
+text stand in for them; otherwise only those given count.
+"""
+type Assessment {
+  """
+  The incidents that resemble the draft most, under WEIGHTED_JACCARD with contributing factors, components, symptoms and
+  root causes all weighing 1: highest score first, then by caseId. In explanations ` + "`" + `here` + "`" + ` is the draft.
+  """
+  similar(
+    """
+    How many, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 5.
+    """
+    first: Int = 5
+  ): [SimilarIncidentEdge!]!
+  """
+  The listed terms that the text suggests, in the order of their first place in it: those whose label or one of whose
+  cues from the vocabulary file stands there, in any language. Severities are not looked for. Empty without a text.
+  """
+  detectedTerms: [Term!]!
+  """
+  The contributing factors, components and symptoms that usually come with the draft's terms and are not among them:
+  each in its strongest association with one of these, which is on the left, over all incidents. Only those that occur
+  together in at least 2 incidents and more often than independent terms; highest npmi times ` + "`" + `both` + "`" + ` first, then by the
+  slugs. q is over all such pairs.
+  """
+  consider(
+    """
+    How many, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 5.
+    """
+    first: Int = 5
+  ): [Association!]!
+  """
+  How long the 50 incidents most similar to the draft took, from start to end; all similar ones where they are fewer.
+  """
+  resolvedAfter: DurationDistribution!
 }
 
 """
@@ -2313,6 +3387,114 @@ type Query {
     after: String
   ): RecurrenceChainConnection!
   """
+  Full text search over titles, texts, remediation, action items, names of organisations and labels of terms, in English
+  and Korean and whatever else the records are written in: incidents, organisations and terms, best first, then by kind
+  and case id or slug. English words are found in their inflected forms, Korean nouns with their particles.
+
+  A query is words, all of which must be there; ` + "`" + `"phrases"` + "`" + `; ` + "`" + `-exclusions` + "`" + `; and words of one text, ` + "`" + `title:outage` + "`" + `, named
+  as in ` + "`" + `Highlight.field` + "`" + `. Where fewer than 3 results have everything, results that lack some words follow with a lower
+  score. A malformed query is read as plain words. Of a query the first 512 characters and 32 words are read; one
+  without a word finds nothing.
+
+  The error SEARCH_UNAVAILABLE says that the server has no text index, or is still making it.
+  """
+  search(
+    """
+    What to look for.
+    """
+    query: String!
+    """
+    The languages whose texts highlights show first. Null or empty: those of ` + "`" + `Accept-Language` + "`" + `.
+    """
+    languages: [Language!]
+    """
+    Only incidents that match. With a filter, also with an empty one, no organisations and terms are found.
+    """
+    where: IncidentFilter
+    """
+    How many, 0 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 20.
+    """
+    first: Int
+    """
+    Only what comes after this cursor of the same query.
+    """
+    after: String
+  ): SearchConnection!
+  """
+  Two incidents compared; null where one of them is not stored.
+  """
+  compare(
+    """
+    The case id of the first one.
+    """
+    left: String!
+    """
+    The case id of the second one.
+    """
+    right: String!
+  ): Comparison
+  """
+  What the stored incidents say about a case that is being written. Nothing is stored.
+  """
+  assess(
+    """
+    What is known of the case.
+    """
+    draft: CaseDraft!
+  ): Assessment!
+  """
+  The cheapest paths between two nodes of the graph (Yen 1971): incidents are connected with their terms, except for
+  severities, with their organisation, and by links with each other. See PathStep for what a step costs.
+  """
+  paths(
+    """
+    The id of an incident, a term or an organisation; one that is not in the graph is an error.
+    """
+    from: ID!
+    """
+    The id of another one.
+    """
+    to: ID!
+    """
+    Only by these kinds of connection. Null or empty: by all.
+    """
+    via: [EdgeKind!]
+    """
+    How many steps a path may have, 1 to ` + "`" + `service.limits.maxHops` + "`" + `; null is 6, or the limit where that is lower.
+    """
+    maxHops: Int = 6
+    """
+    How many paths, 1 to ` + "`" + `service.limits.maxPageSize` + "`" + `; null is 3.
+    """
+    first: Int = 3
+  ): PathResult!
+  """
+  The surroundings of some nodes of the graph, found breadth first. See ` + "`" + `paths` + "`" + ` for what is connected.
+  """
+  subgraph(
+    """
+    The ids of incidents, terms and organisations, at least one and at most ` + "`" + `maxNodes` + "`" + `; one that is not in the graph is
+    an error.
+    """
+    roots: [ID!]!
+    """
+    How far from the nearest root nodes may be, 0 to ` + "`" + `service.limits.maxHops` + "`" + `; null is 1.
+    """
+    hops: Int = 1
+    """
+    Only by these kinds of connection. Null or empty: by all.
+    """
+    via: [EdgeKind!]
+    """
+    Only incidents that match, and what is reached through them; roots are there in any case.
+    """
+    where: IncidentFilter
+    """
+    How many nodes, 1 to ` + "`" + `service.limits.maxNodes` + "`" + `; null is 150, or the limit where that is lower.
+    """
+    maxNodes: Int = 150
+  ): Subgraph!
+  """
   What this server is and has.
   """
   service: Service!
@@ -2363,11 +3545,12 @@ type Limits {
   """
   maxPageSize: Int!
   """
-  How many links a filter may follow one after another.
+  How many links a filter may follow one after another, how many steps a path may have, and how far from its roots a
+  subgraph may reach.
   """
   maxHops: Int!
   """
-  How many ids ` + "`" + `Query.nodes` + "`" + ` takes.
+  How many ids ` + "`" + `Query.nodes` + "`" + ` takes, and how many nodes a subgraph may have.
   """
   maxNodes: Int!
   """
@@ -2402,6 +3585,31 @@ type Limits {
   How many operations may run at a time; more get the status 503 with Retry-After.
   """
   maxConcurrent: Int!
+  """
+  How many bytes the data of an answer may have. An operation whose answer grows beyond it has no data.
+  """
+  maxResponseBytes: Int!
+  """
+  How many elements the lists of an answer may have together. An operation that goes beyond it has no data.
+  """
+  maxElements: Int!
+  """
+  How deep lists and objects may be nested in an argument or a variable.
+  """
+  maxInputDepth: Int!
+  """
+  How many elements the lists in the variables of an operation, or in a document, may have together.
+  """
+  maxInputElements: Int!
+  """
+  How many elements a list in an argument may have. It is lower for languages (16), orders (8), weights of vocabularies
+  (6) and values of an enum (as many as there are); ` + "`" + `maxNodes` + "`" + ` bounds the ids.
+  """
+  maxListLength: Int!
+  """
+  How deep filters may be nested.
+  """
+  maxFilterDepth: Int!
 }
 `, BuiltIn: false},
 }
@@ -2421,6 +3629,74 @@ func (ec *executionContext) childFields_ActionItem(ctx context.Context, field gr
 		return ec.fieldContext_ActionItem_incident(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ActionItem", field.Name)
+}
+
+func (ec *executionContext) childFields_Assessment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "similar":
+		return ec.fieldContext_Assessment_similar(ctx, field)
+	case "detectedTerms":
+		return ec.fieldContext_Assessment_detectedTerms(ctx, field)
+	case "consider":
+		return ec.fieldContext_Assessment_consider(ctx, field)
+	case "resolvedAfter":
+		return ec.fieldContext_Assessment_resolvedAfter(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Assessment", field.Name)
+}
+
+func (ec *executionContext) childFields_Association(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "left":
+		return ec.fieldContext_Association_left(ctx, field)
+	case "right":
+		return ec.fieldContext_Association_right(ctx, field)
+	case "both":
+		return ec.fieldContext_Association_both(ctx, field)
+	case "leftCount":
+		return ec.fieldContext_Association_leftCount(ctx, field)
+	case "rightCount":
+		return ec.fieldContext_Association_rightCount(ctx, field)
+	case "total":
+		return ec.fieldContext_Association_total(ctx, field)
+	case "support":
+		return ec.fieldContext_Association_support(ctx, field)
+	case "confidence":
+		return ec.fieldContext_Association_confidence(ctx, field)
+	case "confidenceLow":
+		return ec.fieldContext_Association_confidenceLow(ctx, field)
+	case "confidenceHigh":
+		return ec.fieldContext_Association_confidenceHigh(ctx, field)
+	case "lift":
+		return ec.fieldContext_Association_lift(ctx, field)
+	case "npmi":
+		return ec.fieldContext_Association_npmi(ctx, field)
+	case "p":
+		return ec.fieldContext_Association_p(ctx, field)
+	case "q":
+		return ec.fieldContext_Association_q(ctx, field)
+	case "incidents":
+		return ec.fieldContext_Association_incidents(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Association", field.Name)
+}
+
+func (ec *executionContext) childFields_Comparison(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "left":
+		return ec.fieldContext_Comparison_left(ctx, field)
+	case "right":
+		return ec.fieldContext_Comparison_right(ctx, field)
+	case "explanation":
+		return ec.fieldContext_Comparison_explanation(ctx, field)
+	case "path":
+		return ec.fieldContext_Comparison_path(ctx, field)
+	case "sameOrg":
+		return ec.fieldContext_Comparison_sameOrg(ctx, field)
+	case "daysApart":
+		return ec.fieldContext_Comparison_daysApart(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Comparison", field.Name)
 }
 
 func (ec *executionContext) childFields_Component(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2447,6 +3723,8 @@ func (ec *executionContext) childFields_Component(ctx context.Context, field gra
 		return ec.fieldContext_Component_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_Component_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_Component_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Component", field.Name)
 }
@@ -2475,6 +3753,8 @@ func (ec *executionContext) childFields_ContributingFactor(ctx context.Context, 
 		return ec.fieldContext_ContributingFactor_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_ContributingFactor_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_ContributingFactor_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ContributingFactor", field.Name)
 }
@@ -2503,6 +3783,8 @@ func (ec *executionContext) childFields_Domain(ctx context.Context, field graphq
 		return ec.fieldContext_Domain_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_Domain_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_Domain_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Domain", field.Name)
 }
@@ -2517,6 +3799,126 @@ func (ec *executionContext) childFields_Duration(ctx context.Context, field grap
 		return ec.fieldContext_Duration_iso8601(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Duration", field.Name)
+}
+
+func (ec *executionContext) childFields_DurationDistribution(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "known":
+		return ec.fieldContext_DurationDistribution_known(ctx, field)
+	case "unknown":
+		return ec.fieldContext_DurationDistribution_unknown(ctx, field)
+	case "min":
+		return ec.fieldContext_DurationDistribution_min(ctx, field)
+	case "p25":
+		return ec.fieldContext_DurationDistribution_p25(ctx, field)
+	case "median":
+		return ec.fieldContext_DurationDistribution_median(ctx, field)
+	case "medianLow":
+		return ec.fieldContext_DurationDistribution_medianLow(ctx, field)
+	case "medianHigh":
+		return ec.fieldContext_DurationDistribution_medianHigh(ctx, field)
+	case "p75":
+		return ec.fieldContext_DurationDistribution_p75(ctx, field)
+	case "p90":
+		return ec.fieldContext_DurationDistribution_p90(ctx, field)
+	case "max":
+		return ec.fieldContext_DurationDistribution_max(ctx, field)
+	case "geometricMean":
+		return ec.fieldContext_DurationDistribution_geometricMean(ctx, field)
+	case "mean":
+		return ec.fieldContext_DurationDistribution_mean(ctx, field)
+	case "histogram":
+		return ec.fieldContext_DurationDistribution_histogram(ctx, field)
+	case "caveats":
+		return ec.fieldContext_DurationDistribution_caveats(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DurationDistribution", field.Name)
+}
+
+func (ec *executionContext) childFields_Facet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "vocabulary":
+		return ec.fieldContext_Facet_vocabulary(ctx, field)
+	case "incidents":
+		return ec.fieldContext_Facet_incidents(ctx, field)
+	case "assignments":
+		return ec.fieldContext_Facet_assignments(ctx, field)
+	case "without":
+		return ec.fieldContext_Facet_without(ctx, field)
+	case "values":
+		return ec.fieldContext_Facet_values(ctx, field)
+	case "omittedValues":
+		return ec.fieldContext_Facet_omittedValues(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Facet", field.Name)
+}
+
+func (ec *executionContext) childFields_FacetValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "term":
+		return ec.fieldContext_FacetValue_term(ctx, field)
+	case "incidents":
+		return ec.fieldContext_FacetValue_incidents(ctx, field)
+	case "share":
+		return ec.fieldContext_FacetValue_share(ctx, field)
+	case "shareLow":
+		return ec.fieldContext_FacetValue_shareLow(ctx, field)
+	case "shareHigh":
+		return ec.fieldContext_FacetValue_shareHigh(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FacetValue", field.Name)
+}
+
+func (ec *executionContext) childFields_GraphPath(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "hops":
+		return ec.fieldContext_GraphPath_hops(ctx, field)
+	case "cost":
+		return ec.fieldContext_GraphPath_cost(ctx, field)
+	case "steps":
+		return ec.fieldContext_GraphPath_steps(ctx, field)
+	case "sentence":
+		return ec.fieldContext_GraphPath_sentence(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GraphPath", field.Name)
+}
+
+func (ec *executionContext) childFields_GroupList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "totalGroups":
+		return ec.fieldContext_GroupList_totalGroups(ctx, field)
+	case "overlapping":
+		return ec.fieldContext_GroupList_overlapping(ctx, field)
+	case "groups":
+		return ec.fieldContext_GroupList_groups(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GroupList", field.Name)
+}
+
+func (ec *executionContext) childFields_Highlight(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_Highlight_field(ctx, field)
+	case "language":
+		return ec.fieldContext_Highlight_language(ctx, field)
+	case "fragment":
+		return ec.fieldContext_Highlight_fragment(ctx, field)
+	case "ranges":
+		return ec.fieldContext_Highlight_ranges(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Highlight", field.Name)
+}
+
+func (ec *executionContext) childFields_HistogramBin(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "fromSeconds":
+		return ec.fieldContext_HistogramBin_fromSeconds(ctx, field)
+	case "toSeconds":
+		return ec.fieldContext_HistogramBin_toSeconds(ctx, field)
+	case "count":
+		return ec.fieldContext_HistogramBin_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HistogramBin", field.Name)
 }
 
 func (ec *executionContext) childFields_Impact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2615,6 +4017,16 @@ func (ec *executionContext) childFields_IncidentConnection(ctx context.Context, 
 		return ec.fieldContext_IncidentConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_IncidentConnection_totalCount(ctx, field)
+	case "facets":
+		return ec.fieldContext_IncidentConnection_facets(ctx, field)
+	case "groups":
+		return ec.fieldContext_IncidentConnection_groups(ctx, field)
+	case "timeSeries":
+		return ec.fieldContext_IncidentConnection_timeSeries(ctx, field)
+	case "durations":
+		return ec.fieldContext_IncidentConnection_durations(ctx, field)
+	case "associations":
+		return ec.fieldContext_IncidentConnection_associations(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type IncidentConnection", field.Name)
 }
@@ -2627,6 +4039,20 @@ func (ec *executionContext) childFields_IncidentEdge(ctx context.Context, field 
 		return ec.fieldContext_IncidentEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type IncidentEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_IncidentGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "keys":
+		return ec.fieldContext_IncidentGroup_keys(ctx, field)
+	case "incidents":
+		return ec.fieldContext_IncidentGroup_incidents(ctx, field)
+	case "durations":
+		return ec.fieldContext_IncidentGroup_durations(ctx, field)
+	case "sample":
+		return ec.fieldContext_IncidentGroup_sample(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IncidentGroup", field.Name)
 }
 
 func (ec *executionContext) childFields_Limits(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2657,6 +4083,18 @@ func (ec *executionContext) childFields_Limits(ctx context.Context, field graphq
 		return ec.fieldContext_Limits_maxRootFields(ctx, field)
 	case "maxConcurrent":
 		return ec.fieldContext_Limits_maxConcurrent(ctx, field)
+	case "maxResponseBytes":
+		return ec.fieldContext_Limits_maxResponseBytes(ctx, field)
+	case "maxElements":
+		return ec.fieldContext_Limits_maxElements(ctx, field)
+	case "maxInputDepth":
+		return ec.fieldContext_Limits_maxInputDepth(ctx, field)
+	case "maxInputElements":
+		return ec.fieldContext_Limits_maxInputElements(ctx, field)
+	case "maxListLength":
+		return ec.fieldContext_Limits_maxListLength(ctx, field)
+	case "maxFilterDepth":
+		return ec.fieldContext_Limits_maxFilterDepth(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Limits", field.Name)
 }
@@ -2733,6 +4171,32 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
 }
 
+func (ec *executionContext) childFields_PathResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "paths":
+		return ec.fieldContext_PathResult_paths(ctx, field)
+	case "complete":
+		return ec.fieldContext_PathResult_complete(ctx, field)
+	case "visited":
+		return ec.fieldContext_PathResult_visited(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PathResult", field.Name)
+}
+
+func (ec *executionContext) childFields_PathStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "from":
+		return ec.fieldContext_PathStep_from(ctx, field)
+	case "kind":
+		return ec.fieldContext_PathStep_kind(ctx, field)
+	case "to":
+		return ec.fieldContext_PathStep_to(ctx, field)
+	case "cost":
+		return ec.fieldContext_PathStep_cost(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PathStep", field.Name)
+}
+
 func (ec *executionContext) childFields_RecurrenceChain(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2747,6 +4211,8 @@ func (ec *executionContext) childFields_RecurrenceChain(ctx context.Context, fie
 		return ec.fieldContext_RecurrenceChain_members(ctx, field)
 	case "persistentFactors":
 		return ec.fieldContext_RecurrenceChain_persistentFactors(ctx, field)
+	case "gaps":
+		return ec.fieldContext_RecurrenceChain_gaps(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RecurrenceChain", field.Name)
 }
@@ -2885,8 +4351,42 @@ func (ec *executionContext) childFields_RootCause(ctx context.Context, field gra
 		return ec.fieldContext_RootCause_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_RootCause_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_RootCause_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RootCause", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SearchConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SearchConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SearchConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SearchConnection_totalCount(ctx, field)
+	case "facets":
+		return ec.fieldContext_SearchConnection_facets(ctx, field)
+	case "expandedWith":
+		return ec.fieldContext_SearchConnection_expandedWith(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SearchEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SearchEdge_node(ctx, field)
+	case "score":
+		return ec.fieldContext_SearchEdge_score(ctx, field)
+	case "highlights":
+		return ec.fieldContext_SearchEdge_highlights(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Service(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2929,6 +4429,8 @@ func (ec *executionContext) childFields_Severity(ctx context.Context, field grap
 		return ec.fieldContext_Severity_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_Severity_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_Severity_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Severity", field.Name)
 }
@@ -2995,6 +4497,48 @@ func (ec *executionContext) childFields_Source(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Source", field.Name)
 }
 
+func (ec *executionContext) childFields_Subgraph(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_Subgraph_nodes(ctx, field)
+	case "edges":
+		return ec.fieldContext_Subgraph_edges(ctx, field)
+	case "truncated":
+		return ec.fieldContext_Subgraph_truncated(ctx, field)
+	case "omittedCount":
+		return ec.fieldContext_Subgraph_omittedCount(ctx, field)
+	case "export":
+		return ec.fieldContext_Subgraph_export(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Subgraph", field.Name)
+}
+
+func (ec *executionContext) childFields_SubgraphEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_SubgraphEdge_source(ctx, field)
+	case "target":
+		return ec.fieldContext_SubgraphEdge_target(ctx, field)
+	case "kind":
+		return ec.fieldContext_SubgraphEdge_kind(ctx, field)
+	case "weight":
+		return ec.fieldContext_SubgraphEdge_weight(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SubgraphEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_SubgraphNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_SubgraphNode_node(ctx, field)
+	case "degree":
+		return ec.fieldContext_SubgraphNode_degree(ctx, field)
+	case "hop":
+		return ec.fieldContext_SubgraphNode_hop(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SubgraphNode", field.Name)
+}
+
 func (ec *executionContext) childFields_Symptom(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -3019,6 +4563,8 @@ func (ec *executionContext) childFields_Symptom(ctx context.Context, field graph
 		return ec.fieldContext_Symptom_informationContent(ctx, field)
 	case "incidents":
 		return ec.fieldContext_Symptom_incidents(ctx, field)
+	case "coOccurring":
+		return ec.fieldContext_Symptom_coOccurring(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Symptom", field.Name)
 }
@@ -3059,6 +4605,28 @@ func (ec *executionContext) childFields_TermMapping(ctx context.Context, field g
 		return ec.fieldContext_TermMapping_match(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TermMapping", field.Name)
+}
+
+func (ec *executionContext) childFields_TextRange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_TextRange_start(ctx, field)
+	case "end":
+		return ec.fieldContext_TextRange_end(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TextRange", field.Name)
+}
+
+func (ec *executionContext) childFields_TimePoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_TimePoint_start(ctx, field)
+	case "key":
+		return ec.fieldContext_TimePoint_key(ctx, field)
+	case "incidents":
+		return ec.fieldContext_TimePoint_incidents(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TimePoint", field.Name)
 }
 
 func (ec *executionContext) childFields_Timeline(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3225,6 +4793,86 @@ func (ec *executionContext) field_ActionItem_text_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Assessment_consider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Assessment_similar_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Association_incidents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Component_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_Component_definition_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3304,6 +4952,44 @@ func (ec *executionContext) field_Component_label_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["languages"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_ContributingFactor_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
 	return args, nil
 }
 
@@ -3389,6 +5075,44 @@ func (ec *executionContext) field_ContributingFactor_label_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Domain_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_Domain_definition_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3471,6 +5195,34 @@ func (ec *executionContext) field_Domain_label_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_DurationDistribution_histogram_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "bins",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["bins"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_GraphPath_sentence_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "languages",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOLanguage2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["languages"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Impact_scope_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3496,6 +5248,160 @@ func (ec *executionContext) field_Impact_users_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["languages"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentConnection_associations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "left",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["left"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "right",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["right"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentConnection_durations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "of",
+		func(ctx context.Context, v any) (analysis.Clock, error) {
+			return ec.unmarshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["of"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentConnection_facets_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "vocabularies",
+		func(ctx context.Context, v any) ([]incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2ᚕincidentgraphᚋinternalᚋincidentᚐVocabularyᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["vocabularies"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "top",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["top"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentConnection_groups_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) ([]analysis.GroupKey, error) {
+			return ec.unmarshalNGroupKey2ᚕincidentgraphᚋinternalᚋanalysisᚐGroupKeyᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "minCount",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minCount"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentConnection_timeSeries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (analysis.GroupKey, error) {
+			return ec.unmarshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (*analysis.GroupKey, error) {
+			return ec.unmarshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentGroup_durations_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "of",
+		func(ctx context.Context, v any) (analysis.Clock, error) {
+			return ec.unmarshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["of"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_IncidentGroup_sample_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
 	return args, nil
 }
 
@@ -3833,6 +5739,42 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_assess_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "draft",
+		func(ctx context.Context, v any) (model.CaseDraft, error) {
+			return ec.unmarshalNCaseDraft2incidentgraphᚋgraphᚋmodelᚐCaseDraft(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["draft"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_compare_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "left",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["left"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "right",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["right"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_incident_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3981,6 +5923,52 @@ func (ec *executionContext) field_Query_orgs_args(ctx context.Context, rawArgs m
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_paths_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "from",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "to",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "via",
+		func(ctx context.Context, v any) ([]index.EdgeKind, error) {
+			return ec.unmarshalOEdgeKind2ᚕincidentgraphᚋinternalᚋindexᚐEdgeKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["via"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "maxHops",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["maxHops"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_recurrenceChains_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4016,6 +6004,98 @@ func (ec *executionContext) field_Query_recurrenceChains_args(ctx context.Contex
 		return nil, err
 	}
 	args["after"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "query",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["query"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "languages",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOLanguage2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["languages"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_subgraph_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "roots",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["roots"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "hops",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["hops"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "via",
+		func(ctx context.Context, v any) ([]index.EdgeKind, error) {
+			return ec.unmarshalOEdgeKind2ᚕincidentgraphᚋinternalᚋindexᚐEdgeKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["via"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "maxNodes",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["maxNodes"] = arg4
 	return args, nil
 }
 
@@ -4123,6 +6203,44 @@ func (ec *executionContext) field_RemediationStep_text_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_RootCause_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_RootCause_definition_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4202,6 +6320,66 @@ func (ec *executionContext) field_RootCause_label_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["languages"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_SearchConnection_facets_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "vocabularies",
+		func(ctx context.Context, v any) ([]incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2ᚕincidentgraphᚋinternalᚋincidentᚐVocabularyᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["vocabularies"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "top",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["top"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Severity_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
 	return args, nil
 }
 
@@ -4298,6 +6476,58 @@ func (ec *executionContext) field_SimilarityExplanation_sentence_args(ctx contex
 		return nil, err
 	}
 	args["languages"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subgraph_export_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "format",
+		func(ctx context.Context, v any) (model.GraphFormat, error) {
+			return ec.unmarshalNGraphFormat2incidentgraphᚋgraphᚋmodelᚐGraphFormat(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["format"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Symptom_coOccurring_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "with",
+		func(ctx context.Context, v any) (incident.Vocabulary, error) {
+			return ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["with"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*model.IncidentFilter, error) {
+			return ec.unmarshalOIncidentFilter2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "minSupport",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["minSupport"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
 	return args, nil
 }
 
@@ -4458,7 +6688,7 @@ func (ec *executionContext) field___Type_inputFields_args(ctx context.Context, r
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _ActionItem_id(ctx context.Context, field graphql.CollectedField, obj *view.ActionItem) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4556,8 +6786,722 @@ func (ec *executionContext) fieldContext_ActionItem_incident(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _Component_id(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
+func (ec *executionContext) _Assessment_similar(ctx context.Context, field graphql.CollectedField, obj *view.Assessment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Assessment_similar(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Similar(fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.SimilarIncidentEdge) graphql.Marshaler {
+			return ec.marshalNSimilarIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSimilarIncidentEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Assessment_similar(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Assessment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SimilarIncidentEdge(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Assessment_similar_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Assessment_detectedTerms(ctx context.Context, field graphql.CollectedField, obj *view.Assessment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Assessment_detectedTerms(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetectedTerms(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []view.Term) graphql.Marshaler {
+			return ec.marshalNTerm2ᚕincidentgraphᚋgraphᚋviewᚐTermᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Assessment_detectedTerms(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Assessment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Assessment_consider(ctx context.Context, field graphql.CollectedField, obj *view.Assessment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Assessment_consider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Consider(fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Assessment_consider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Assessment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Assessment_consider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Assessment_resolvedAfter(ctx context.Context, field graphql.CollectedField, obj *view.Assessment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Assessment_resolvedAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ResolvedAfter()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.DurationDistribution) graphql.Marshaler {
+			return ec.marshalNDurationDistribution2ᚖincidentgraphᚋgraphᚋviewᚐDurationDistribution(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Assessment_resolvedAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Assessment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DurationDistribution(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Association_left(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_left(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Left(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Term) graphql.Marshaler {
+			return ec.marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_left(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Association",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Association_right(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_right(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Right(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Term) graphql.Marshaler {
+			return ec.marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_right(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Association",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Association_both(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_both(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Both, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_both(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Association_leftCount(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_leftCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LeftCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_leftCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Association_rightCount(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_rightCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RightCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_rightCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Association_total(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Association_support(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_support(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Support, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_support(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Float")
+}
+
+func (ec *executionContext) _Association_confidence(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_confidence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Confidence, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_confidence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Float")
+}
+
+func (ec *executionContext) _Association_confidenceLow(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_confidenceLow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConfidenceLow(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_confidenceLow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, true, false, "Float")
+}
+
+func (ec *executionContext) _Association_confidenceHigh(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_confidenceHigh(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConfidenceHigh(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_confidenceHigh(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, true, false, "Float")
+}
+
+func (ec *executionContext) _Association_lift(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_lift(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lift, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_lift(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Float")
+}
+
+func (ec *executionContext) _Association_npmi(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_npmi(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Npmi(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_npmi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, true, false, "Float")
+}
+
+func (ec *executionContext) _Association_p(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_p(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.P, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_p(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Float")
+}
+
+func (ec *executionContext) _Association_q(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_q(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Q, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_q(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Association", field, false, false, "Float")
+}
+
+func (ec *executionContext) _Association_incidents(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Association_incidents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Incidents(fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Incident) graphql.Marshaler {
+			return ec.marshalNIncident2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Association_incidents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Association",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Incident(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Association_incidents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comparison_left(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_left(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Left(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Incident) graphql.Marshaler {
+			return ec.marshalNIncident2ᚖincidentgraphᚋgraphᚋviewᚐIncident(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_left(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comparison",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Incident(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comparison_right(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_right(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Right(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Incident) graphql.Marshaler {
+			return ec.marshalNIncident2ᚖincidentgraphᚋgraphᚋviewᚐIncident(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_right(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comparison",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Incident(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comparison_explanation(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_explanation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Explanation(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.SimilarityExplanation) graphql.Marshaler {
+			return ec.marshalNSimilarityExplanation2ᚖincidentgraphᚋgraphᚋviewᚐSimilarityExplanation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_explanation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comparison",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SimilarityExplanation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comparison_path(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.GraphPath) graphql.Marshaler {
+			return ec.marshalOGraphPath2ᚖincidentgraphᚋgraphᚋviewᚐGraphPath(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comparison",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GraphPath(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comparison_sameOrg(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_sameOrg(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SameOrg(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_sameOrg(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comparison", field, true, false, "Boolean")
+}
+
+func (ec *executionContext) _Comparison_daysApart(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comparison_daysApart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			v, ok := obj.DaysApart()
+			if !ok {
+				return nil, nil
+			}
+			return v, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalOInt2int(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Comparison_daysApart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comparison", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Component_id(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4580,7 +7524,7 @@ func (ec *executionContext) fieldContext_Component_id(_ context.Context, field g
 }
 
 func (ec *executionContext) _Component_slug(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4603,7 +7547,7 @@ func (ec *executionContext) fieldContext_Component_slug(_ context.Context, field
 }
 
 func (ec *executionContext) _Component_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4714,7 +7658,7 @@ func (ec *executionContext) fieldContext_Component_definition(ctx context.Contex
 }
 
 func (ec *executionContext) _Component_listed(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4833,7 +7777,7 @@ func (ec *executionContext) fieldContext_Component_mappings(_ context.Context, f
 }
 
 func (ec *executionContext) _Component_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4899,8 +7843,52 @@ func (ec *executionContext) fieldContext_Component_incidents(ctx context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _ContributingFactor_id(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
+func (ec *executionContext) _Component_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Component_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Component_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Component",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Component_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContributingFactor_id(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4923,7 +7911,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_id(_ context.Context
 }
 
 func (ec *executionContext) _ContributingFactor_slug(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -4946,7 +7934,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_slug(_ context.Conte
 }
 
 func (ec *executionContext) _ContributingFactor_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5057,7 +8045,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_definition(ctx conte
 }
 
 func (ec *executionContext) _ContributingFactor_listed(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5176,7 +8164,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_mappings(_ context.C
 }
 
 func (ec *executionContext) _ContributingFactor_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5242,8 +8230,52 @@ func (ec *executionContext) fieldContext_ContributingFactor_incidents(ctx contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Domain_id(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
+func (ec *executionContext) _ContributingFactor_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContributingFactor_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContributingFactor_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContributingFactor",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_ContributingFactor_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Domain_id(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5266,7 +8298,7 @@ func (ec *executionContext) fieldContext_Domain_id(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Domain_slug(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5289,7 +8321,7 @@ func (ec *executionContext) fieldContext_Domain_slug(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Domain_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5400,7 +8432,7 @@ func (ec *executionContext) fieldContext_Domain_definition(ctx context.Context, 
 }
 
 func (ec *executionContext) _Domain_listed(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5519,7 +8551,7 @@ func (ec *executionContext) fieldContext_Domain_mappings(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Domain_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5585,8 +8617,52 @@ func (ec *executionContext) fieldContext_Domain_incidents(ctx context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Duration_text(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
+func (ec *executionContext) _Domain_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Domain_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Domain_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Domain",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Domain_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Duration_text(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5609,7 +8685,7 @@ func (ec *executionContext) fieldContext_Duration_text(_ context.Context, field 
 }
 
 func (ec *executionContext) _Duration_seconds(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5636,7 +8712,7 @@ func (ec *executionContext) fieldContext_Duration_seconds(_ context.Context, fie
 }
 
 func (ec *executionContext) _Duration_iso8601(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5660,6 +8736,1084 @@ func (ec *executionContext) _Duration_iso8601(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Duration_iso8601(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Duration", field, true, false, "String")
+}
+
+func (ec *executionContext) _DurationDistribution_known(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_known(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Known(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_known(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DurationDistribution", field, true, false, "Int")
+}
+
+func (ec *executionContext) _DurationDistribution_unknown(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_unknown(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unknown(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_unknown(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DurationDistribution", field, true, false, "Int")
+}
+
+func (ec *executionContext) _DurationDistribution_min(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_p25(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_p25(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.P25(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_p25(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_median(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_median(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Median(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_median(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_medianLow(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_medianLow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MedianLow(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_medianLow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_medianHigh(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_medianHigh(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MedianHigh(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_medianHigh(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_p75(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_p75(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.P75(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_p75(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_p90(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_p90(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.P90(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_p90(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_max(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_geometricMean(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_geometricMean(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GeometricMean(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_geometricMean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_mean(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_mean(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mean(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Duration) graphql.Marshaler {
+			return ec.marshalODuration2ᚖincidentgraphᚋgraphᚋviewᚐDuration(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_mean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Duration(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_histogram(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_histogram(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Histogram(fc.Args["bins"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.HistogramBin) graphql.Marshaler {
+			return ec.marshalNHistogramBin2ᚕᚖincidentgraphᚋgraphᚋviewᚐHistogramBinᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_histogram(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DurationDistribution",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HistogramBin(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_DurationDistribution_histogram_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DurationDistribution_caveats(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DurationDistribution_caveats(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Caveats(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []analysis.Caveat) graphql.Marshaler {
+			return ec.marshalNCaveat2ᚕincidentgraphᚋinternalᚋanalysisᚐCaveatᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DurationDistribution_caveats(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DurationDistribution", field, true, false, "Caveat")
+}
+
+func (ec *executionContext) _Facet_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_vocabulary(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Vocabulary, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v incident.Vocabulary) graphql.Marshaler {
+			return ec.marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_vocabulary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Facet", field, false, false, "Vocabulary")
+}
+
+func (ec *executionContext) _Facet_incidents(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_incidents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Incidents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_incidents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Facet", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Facet_assignments(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_assignments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Assignments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_assignments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Facet", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Facet_without(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_without(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Without, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_without(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Facet", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Facet_values(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_values(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Values(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.FacetValue) graphql.Marshaler {
+			return ec.marshalNFacetValue2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Facet",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FacetValue(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Facet_omittedValues(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Facet_omittedValues(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OmittedValues(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Facet_omittedValues(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Facet", field, true, false, "Int")
+}
+
+func (ec *executionContext) _FacetValue_term(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_term(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Term(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Term) graphql.Marshaler {
+			return ec.marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_term(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FacetValue",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FacetValue_incidents(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_incidents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Incidents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_incidents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, "Int")
+}
+
+func (ec *executionContext) _FacetValue_share(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_share(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Share, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_share(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, "Float")
+}
+
+func (ec *executionContext) _FacetValue_shareLow(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_shareLow(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ShareLow(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_shareLow(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, true, false, "Float")
+}
+
+func (ec *executionContext) _FacetValue_shareHigh(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_shareHigh(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ShareHigh(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_shareHigh(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, true, false, "Float")
+}
+
+func (ec *executionContext) _GraphPath_hops(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GraphPath_hops(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hops(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GraphPath_hops(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GraphPath", field, true, false, "Int")
+}
+
+func (ec *executionContext) _GraphPath_cost(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GraphPath_cost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cost(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GraphPath_cost(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GraphPath", field, true, false, "Float")
+}
+
+func (ec *executionContext) _GraphPath_steps(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GraphPath_steps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Steps(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.PathStep) graphql.Marshaler {
+			return ec.marshalNPathStep2ᚕᚖincidentgraphᚋgraphᚋviewᚐPathStepᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GraphPath_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GraphPath",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PathStep(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GraphPath_sentence(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GraphPath_sentence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Sentence(fc.Args["languages"].([]string)), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GraphPath_sentence(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GraphPath",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LocalizedText(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_GraphPath_sentence_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GroupList_totalGroups(ctx context.Context, field graphql.CollectedField, obj *view.GroupList) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GroupList_totalGroups(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalGroups(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GroupList_totalGroups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GroupList", field, true, false, "Int")
+}
+
+func (ec *executionContext) _GroupList_overlapping(ctx context.Context, field graphql.CollectedField, obj *view.GroupList) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GroupList_overlapping(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Overlapping(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GroupList_overlapping(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GroupList", field, true, false, "Boolean")
+}
+
+func (ec *executionContext) _GroupList_groups(ctx context.Context, field graphql.CollectedField, obj *view.GroupList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GroupList_groups(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Groups(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.IncidentGroup) graphql.Marshaler {
+			return ec.marshalNIncidentGroup2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentGroupᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GroupList_groups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GroupList",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IncidentGroup(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Highlight_field(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Highlight_field(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Field(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Highlight_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Highlight", field, true, false, "String")
+}
+
+func (ec *executionContext) _Highlight_language(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Highlight_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			v, ok := obj.Language()
+			if !ok {
+				return nil, nil
+			}
+			return v, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOLanguage2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Highlight_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Highlight", field, true, false, "Language")
+}
+
+func (ec *executionContext) _Highlight_fragment(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Highlight_fragment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fragment(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Highlight_fragment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Highlight", field, true, false, "String")
+}
+
+func (ec *executionContext) _Highlight_ranges(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Highlight_ranges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ranges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.TextRange) graphql.Marshaler {
+			return ec.marshalNTextRange2ᚕᚖincidentgraphᚋgraphᚋviewᚐTextRangeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Highlight_ranges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Highlight",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TextRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HistogramBin_fromSeconds(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HistogramBin_fromSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FromSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HistogramBin_fromSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HistogramBin", field, false, false, "Float")
+}
+
+func (ec *executionContext) _HistogramBin_toSeconds(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HistogramBin_toSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HistogramBin_toSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HistogramBin", field, false, false, "Float")
+}
+
+func (ec *executionContext) _HistogramBin_count(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HistogramBin_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HistogramBin_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HistogramBin", field, false, false, "Int")
 }
 
 func (ec *executionContext) _Impact_scope(ctx context.Context, field graphql.CollectedField, obj *view.Impact) (ret graphql.Marshaler) {
@@ -5751,7 +9905,7 @@ func (ec *executionContext) fieldContext_Impact_users(ctx context.Context, field
 }
 
 func (ec *executionContext) _Impact_region(ctx context.Context, field graphql.CollectedField, obj *view.Impact) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5778,7 +9932,7 @@ func (ec *executionContext) fieldContext_Impact_region(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_id(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5801,7 +9955,7 @@ func (ec *executionContext) fieldContext_Incident_id(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Incident_caseId(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -5824,7 +9978,7 @@ func (ec *executionContext) fieldContext_Incident_caseId(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Incident_version(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6143,7 +10297,7 @@ func (ec *executionContext) fieldContext_Incident_org(_ context.Context, field g
 }
 
 func (ec *executionContext) _Incident_date(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6166,7 +10320,7 @@ func (ec *executionContext) fieldContext_Incident_date(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_dateKind(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6577,7 +10731,7 @@ func (ec *executionContext) fieldContext_Incident_review(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Incident_docs(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6600,7 +10754,7 @@ func (ec *executionContext) fieldContext_Incident_docs(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_url(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6623,7 +10777,7 @@ func (ec *executionContext) fieldContext_Incident_url(_ context.Context, field g
 }
 
 func (ec *executionContext) _Incident_updatedAt(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6646,7 +10800,7 @@ func (ec *executionContext) fieldContext_Incident_updatedAt(_ context.Context, f
 }
 
 func (ec *executionContext) _Incident_unknownMembers(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -6993,7 +11147,7 @@ func (ec *executionContext) fieldContext_IncidentConnection_pageInfo(_ context.C
 }
 
 func (ec *executionContext) _IncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7015,8 +11169,228 @@ func (ec *executionContext) fieldContext_IncidentConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("IncidentConnection", field, true, false, "Int")
 }
 
-func (ec *executionContext) _IncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.IncidentEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _IncidentConnection_facets(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentConnection_facets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Facets(fc.Args["vocabularies"].([]incident.Vocabulary), fc.Args["top"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Facet) graphql.Marshaler {
+			return ec.marshalNFacet2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentConnection_facets(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Facet(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentConnection_facets_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentConnection_groups(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentConnection_groups(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Groups(fc.Args["by"].([]analysis.GroupKey), fc.Args["minCount"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.GroupList) graphql.Marshaler {
+			return ec.marshalNGroupList2ᚖincidentgraphᚋgraphᚋviewᚐGroupList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentConnection_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GroupList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentConnection_groups_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentConnection_timeSeries(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentConnection_timeSeries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.TimeSeries(fc.Args["interval"].(analysis.GroupKey), fc.Args["by"].(*analysis.GroupKey))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.TimePoint) graphql.Marshaler {
+			return ec.marshalNTimePoint2ᚕᚖincidentgraphᚋgraphᚋviewᚐTimePointᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentConnection_timeSeries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TimePoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentConnection_timeSeries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentConnection_durations(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentConnection_durations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Durations(fc.Args["of"].(analysis.Clock))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.DurationDistribution) graphql.Marshaler {
+			return ec.marshalNDurationDistribution2ᚖincidentgraphᚋgraphᚋviewᚐDurationDistribution(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentConnection_durations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DurationDistribution(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentConnection_durations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentConnection_associations(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentConnection_associations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Associations(fc.Args["left"].(incident.Vocabulary), fc.Args["right"].(incident.Vocabulary), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentConnection_associations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentConnection_associations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.IncidentEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7070,8 +11444,142 @@ func (ec *executionContext) fieldContext_IncidentEdge_node(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _Limits_maxDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+func (ec *executionContext) _IncidentGroup_keys(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentGroup_keys(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Keys, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalNString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentGroup_keys(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IncidentGroup", field, false, false, "String")
+}
+
+func (ec *executionContext) _IncidentGroup_incidents(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentGroup_incidents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Incidents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentGroup_incidents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IncidentGroup", field, false, false, "Int")
+}
+
+func (ec *executionContext) _IncidentGroup_durations(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentGroup_durations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Durations(fc.Args["of"].(analysis.Clock))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.DurationDistribution) graphql.Marshaler {
+			return ec.marshalNDurationDistribution2ᚖincidentgraphᚋgraphᚋviewᚐDurationDistribution(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentGroup_durations(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentGroup",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DurationDistribution(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentGroup_durations_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _IncidentGroup_sample(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IncidentGroup_sample(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Sample(fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Incident) graphql.Marshaler {
+			return ec.marshalNIncident2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_IncidentGroup_sample(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IncidentGroup",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Incident(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_IncidentGroup_sample_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Limits_maxDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7094,7 +11602,7 @@ func (ec *executionContext) fieldContext_Limits_maxDepth(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Limits_maxCost(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7117,7 +11625,7 @@ func (ec *executionContext) fieldContext_Limits_maxCost(_ context.Context, field
 }
 
 func (ec *executionContext) _Limits_maxPageSize(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7140,7 +11648,7 @@ func (ec *executionContext) fieldContext_Limits_maxPageSize(_ context.Context, f
 }
 
 func (ec *executionContext) _Limits_maxHops(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7163,7 +11671,7 @@ func (ec *executionContext) fieldContext_Limits_maxHops(_ context.Context, field
 }
 
 func (ec *executionContext) _Limits_maxNodes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7186,7 +11694,7 @@ func (ec *executionContext) fieldContext_Limits_maxNodes(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Limits_maxAliases(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7209,7 +11717,7 @@ func (ec *executionContext) fieldContext_Limits_maxAliases(_ context.Context, fi
 }
 
 func (ec *executionContext) _Limits_maxBodyBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7232,7 +11740,7 @@ func (ec *executionContext) fieldContext_Limits_maxBodyBytes(_ context.Context, 
 }
 
 func (ec *executionContext) _Limits_timeoutMs(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7255,7 +11763,7 @@ func (ec *executionContext) fieldContext_Limits_timeoutMs(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxDocumentBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7278,7 +11786,7 @@ func (ec *executionContext) fieldContext_Limits_maxDocumentBytes(_ context.Conte
 }
 
 func (ec *executionContext) _Limits_maxTokens(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7301,7 +11809,7 @@ func (ec *executionContext) fieldContext_Limits_maxTokens(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxFields(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7324,7 +11832,7 @@ func (ec *executionContext) fieldContext_Limits_maxFields(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxRootFields(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7347,7 +11855,7 @@ func (ec *executionContext) fieldContext_Limits_maxRootFields(_ context.Context,
 }
 
 func (ec *executionContext) _Limits_maxConcurrent(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7369,8 +11877,146 @@ func (ec *executionContext) fieldContext_Limits_maxConcurrent(_ context.Context,
 	return graphql.NewScalarFieldContext("Limits", field, false, false, "Int")
 }
 
+func (ec *executionContext) _Limits_maxResponseBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxResponseBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxResponseBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxResponseBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Limits_maxElements(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxElements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxElements(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxElements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Limits_maxInputDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxInputDepth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxInputDepth(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxInputDepth(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Limits_maxInputElements(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxInputElements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxInputElements(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxInputElements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Limits_maxListLength(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxListLength(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxListLength(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxListLength(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Limits_maxFilterDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Limits_maxFilterDepth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxFilterDepth(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Limits_maxFilterDepth(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Limits", field, true, false, "Int")
+}
+
 func (ec *executionContext) _LocalizedText_text(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7393,7 +12039,7 @@ func (ec *executionContext) fieldContext_LocalizedText_text(_ context.Context, f
 }
 
 func (ec *executionContext) _LocalizedText_language(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7416,7 +12062,7 @@ func (ec *executionContext) fieldContext_LocalizedText_language(_ context.Contex
 }
 
 func (ec *executionContext) _LocalizedText_isFallback(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7439,7 +12085,7 @@ func (ec *executionContext) fieldContext_LocalizedText_isFallback(_ context.Cont
 }
 
 func (ec *executionContext) _LocalizedText_available(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7510,7 +12156,7 @@ func (ec *executionContext) fieldContext_LocalizedText_translation(ctx context.C
 }
 
 func (ec *executionContext) _Org_id(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7533,7 +12179,7 @@ func (ec *executionContext) fieldContext_Org_id(_ context.Context, field graphql
 }
 
 func (ec *executionContext) _Org_slug(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7556,7 +12202,7 @@ func (ec *executionContext) fieldContext_Org_slug(_ context.Context, field graph
 }
 
 func (ec *executionContext) _Org_name(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7763,7 +12409,7 @@ func (ec *executionContext) fieldContext_OrgConnection_pageInfo(_ context.Contex
 }
 
 func (ec *executionContext) _OrgConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.OrgConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7786,7 +12432,7 @@ func (ec *executionContext) fieldContext_OrgConnection_totalCount(_ context.Cont
 }
 
 func (ec *executionContext) _OrgEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.OrgEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7841,7 +12487,7 @@ func (ec *executionContext) fieldContext_OrgEdge_node(_ context.Context, field g
 }
 
 func (ec *executionContext) _OrgEdge_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.OrgEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7864,7 +12510,7 @@ func (ec *executionContext) fieldContext_OrgEdge_incidentCount(_ context.Context
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7887,7 +12533,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context,
 }
 
 func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7910,7 +12556,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Cont
 }
 
 func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7937,7 +12583,7 @@ func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context,
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7961,6 +12607,194 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, "String")
+}
+
+func (ec *executionContext) _PathResult_paths(ctx context.Context, field graphql.CollectedField, obj *view.PathResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathResult_paths(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Paths, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.GraphPath) graphql.Marshaler {
+			return ec.marshalNGraphPath2ᚕᚖincidentgraphᚋgraphᚋviewᚐGraphPathᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathResult_paths(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PathResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GraphPath(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PathResult_complete(ctx context.Context, field graphql.CollectedField, obj *view.PathResult) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathResult_complete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Complete, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathResult_complete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PathResult", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _PathResult_visited(ctx context.Context, field graphql.CollectedField, obj *view.PathResult) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathResult_visited(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Visited, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathResult_visited(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PathResult", field, false, false, "Int")
+}
+
+func (ec *executionContext) _PathStep_from(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathStep_from(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.From(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Node) graphql.Marshaler {
+			return ec.marshalNNode2incidentgraphᚋgraphᚋviewᚐNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathStep_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PathStep",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PathStep_kind(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathStep_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v index.EdgeKind) graphql.Marshaler {
+			return ec.marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathStep_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PathStep", field, true, false, "EdgeKind")
+}
+
+func (ec *executionContext) _PathStep_to(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathStep_to(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.To(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Node) graphql.Marshaler {
+			return ec.marshalNNode2incidentgraphᚋgraphᚋviewᚐNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathStep_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PathStep",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PathStep_cost(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PathStep_cost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cost(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PathStep_cost(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PathStep", field, true, false, "Float")
 }
 
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -8359,6 +13193,226 @@ func (ec *executionContext) fieldContext_Query_recurrenceChains(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_search(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Search(ctx, fc.Args["query"].(string), fc.Args["languages"].([]string), fc.Args["where"].(*model.IncidentFilter), fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.SearchConnection) graphql.Marshaler {
+			return ec.marshalNSearchConnection2ᚖincidentgraphᚋgraphᚋviewᚐSearchConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_compare(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_compare(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Compare(ctx, fc.Args["left"].(string), fc.Args["right"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Comparison) graphql.Marshaler {
+			return ec.marshalOComparison2ᚖincidentgraphᚋgraphᚋviewᚐComparison(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_compare(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comparison(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_compare_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_assess(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_assess(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Assess(ctx, fc.Args["draft"].(model.CaseDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Assessment) graphql.Marshaler {
+			return ec.marshalNAssessment2ᚖincidentgraphᚋgraphᚋviewᚐAssessment(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_assess(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Assessment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_assess_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_paths(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_paths(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Paths(ctx, fc.Args["from"].(string), fc.Args["to"].(string), fc.Args["via"].([]index.EdgeKind), fc.Args["maxHops"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.PathResult) graphql.Marshaler {
+			return ec.marshalNPathResult2ᚖincidentgraphᚋgraphᚋviewᚐPathResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_paths(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PathResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_paths_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_subgraph(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_subgraph(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Subgraph(ctx, fc.Args["roots"].([]string), fc.Args["hops"].(*int), fc.Args["via"].([]index.EdgeKind), fc.Args["where"].(*model.IncidentFilter), fc.Args["maxNodes"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.Subgraph) graphql.Marshaler {
+			return ec.marshalNSubgraph2ᚖincidentgraphᚋgraphᚋviewᚐSubgraph(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_subgraph(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subgraph(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_subgraph_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_service(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8468,7 +13522,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 }
 
 func (ec *executionContext) _RecurrenceChain_id(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8523,7 +13577,7 @@ func (ec *executionContext) fieldContext_RecurrenceChain_root(_ context.Context,
 }
 
 func (ec *executionContext) _RecurrenceChain_size(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8546,7 +13600,7 @@ func (ec *executionContext) fieldContext_RecurrenceChain_size(_ context.Context,
 }
 
 func (ec *executionContext) _RecurrenceChain_depth(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8639,6 +13693,38 @@ func (ec *executionContext) fieldContext_RecurrenceChain_persistentFactors(_ con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ContributingFactor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RecurrenceChain_gaps(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RecurrenceChain_gaps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gaps(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.DurationDistribution) graphql.Marshaler {
+			return ec.marshalNDurationDistribution2ᚖincidentgraphᚋgraphᚋviewᚐDurationDistribution(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RecurrenceChain_gaps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RecurrenceChain",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DurationDistribution(ctx, field)
 		},
 	}
 	return fc, nil
@@ -8741,7 +13827,7 @@ func (ec *executionContext) fieldContext_RecurrenceChainConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _RecurrenceChainConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChainConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8764,7 +13850,7 @@ func (ec *executionContext) fieldContext_RecurrenceChainConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _RecurrenceChainEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChainEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8915,7 +14001,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberConnection_pageInfo(_ c
 }
 
 func (ec *executionContext) _RecurrenceMemberConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8938,7 +14024,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberConnection_totalCount(_
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9025,7 +14111,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberEdge_parent(_ context.C
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_depth(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9048,7 +14134,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberEdge_depth(_ context.Co
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_gapDays(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9267,7 +14353,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _RelatedIncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9290,7 +14376,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _RelatedIncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9345,7 +14431,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentEdge_node(_ context.Cont
 }
 
 func (ec *executionContext) _RelatedIncidentEdge_direction(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9444,7 +14530,7 @@ func (ec *executionContext) fieldContext_RemediationStep_text(ctx context.Contex
 }
 
 func (ec *executionContext) _Review_writtenBy(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9471,7 +14557,7 @@ func (ec *executionContext) fieldContext_Review_writtenBy(_ context.Context, fie
 }
 
 func (ec *executionContext) _Review_reviewedBy(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9498,7 +14584,7 @@ func (ec *executionContext) fieldContext_Review_reviewedBy(_ context.Context, fi
 }
 
 func (ec *executionContext) _Review_reviewedAt(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9521,7 +14607,7 @@ func (ec *executionContext) fieldContext_Review_reviewedAt(_ context.Context, fi
 }
 
 func (ec *executionContext) _Review_reviewed(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9544,7 +14630,7 @@ func (ec *executionContext) fieldContext_Review_reviewed(_ context.Context, fiel
 }
 
 func (ec *executionContext) _RootCause_id(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9567,7 +14653,7 @@ func (ec *executionContext) fieldContext_RootCause_id(_ context.Context, field g
 }
 
 func (ec *executionContext) _RootCause_slug(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9590,7 +14676,7 @@ func (ec *executionContext) fieldContext_RootCause_slug(_ context.Context, field
 }
 
 func (ec *executionContext) _RootCause_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9701,7 +14787,7 @@ func (ec *executionContext) fieldContext_RootCause_definition(ctx context.Contex
 }
 
 func (ec *executionContext) _RootCause_listed(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9820,7 +14906,7 @@ func (ec *executionContext) fieldContext_RootCause_mappings(_ context.Context, f
 }
 
 func (ec *executionContext) _RootCause_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9886,8 +14972,339 @@ func (ec *executionContext) fieldContext_RootCause_incidents(ctx context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _Service_version(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
+func (ec *executionContext) _RootCause_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RootCause_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RootCause_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RootCause",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_RootCause_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchConnection_edges(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.SearchEdge) graphql.Marshaler {
+			return ec.marshalNSearchEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSearchEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []view.SearchResult) graphql.Marshaler {
+			return ec.marshalNSearchResult2ᚕincidentgraphᚋgraphᚋviewᚐSearchResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchConnection", field, true, false, "SearchResult")
+}
+
+func (ec *executionContext) _SearchConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *view.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖincidentgraphᚋgraphᚋviewᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchConnection", field, true, false, "Int")
+}
+
+func (ec *executionContext) _SearchConnection_facets(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_facets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Facets(fc.Args["vocabularies"].([]incident.Vocabulary), fc.Args["top"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Facet) graphql.Marshaler {
+			return ec.marshalNFacet2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_facets(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Facet(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_SearchConnection_facets_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchConnection_expandedWith(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchConnection_expandedWith(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpandedWith()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []view.Term) graphql.Marshaler {
+			return ec.marshalNTerm2ᚕincidentgraphᚋgraphᚋviewᚐTermᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchConnection_expandedWith(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchEdge", field, true, false, "String")
+}
+
+func (ec *executionContext) _SearchEdge_node(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.SearchResult) graphql.Marshaler {
+			return ec.marshalNSearchResult2incidentgraphᚋgraphᚋviewᚐSearchResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchEdge", field, true, false, "SearchResult")
+}
+
+func (ec *executionContext) _SearchEdge_score(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchEdge_score(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Score, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchEdge_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchEdge", field, false, false, "Float")
+}
+
+func (ec *executionContext) _SearchEdge_highlights(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchEdge_highlights(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Highlights()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Highlight) graphql.Marshaler {
+			return ec.marshalNHighlight2ᚕᚖincidentgraphᚋgraphᚋviewᚐHighlightᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchEdge_highlights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchEdge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Highlight(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Service_version(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9910,7 +15327,7 @@ func (ec *executionContext) fieldContext_Service_version(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Service_revision(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9933,7 +15350,7 @@ func (ec *executionContext) fieldContext_Service_revision(_ context.Context, fie
 }
 
 func (ec *executionContext) _Service_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9956,7 +15373,7 @@ func (ec *executionContext) fieldContext_Service_incidentCount(_ context.Context
 }
 
 func (ec *executionContext) _Service_languages(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10011,7 +15428,7 @@ func (ec *executionContext) fieldContext_Service_limits(_ context.Context, field
 }
 
 func (ec *executionContext) _Severity_id(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10034,7 +15451,7 @@ func (ec *executionContext) fieldContext_Severity_id(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Severity_slug(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10057,7 +15474,7 @@ func (ec *executionContext) fieldContext_Severity_slug(_ context.Context, field 
 }
 
 func (ec *executionContext) _Severity_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10168,7 +15585,7 @@ func (ec *executionContext) fieldContext_Severity_definition(ctx context.Context
 }
 
 func (ec *executionContext) _Severity_listed(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10287,7 +15704,7 @@ func (ec *executionContext) fieldContext_Severity_mappings(_ context.Context, fi
 }
 
 func (ec *executionContext) _Severity_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10347,6 +15764,50 @@ func (ec *executionContext) fieldContext_Severity_incidents(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Severity_incidents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Severity_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Severity_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Severity_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Severity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Severity_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -10450,7 +15911,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _SimilarIncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10473,7 +15934,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _SimilarIncidentConnection_corpusSize(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10496,7 +15957,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_corpusSize(_ 
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10551,7 +16012,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentEdge_node(_ context.Cont
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_rank(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10574,7 +16035,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentEdge_rank(_ context.Cont
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_score(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10725,7 +16186,7 @@ func (ec *executionContext) fieldContext_SimilarityExplanation_onlyThere(_ conte
 }
 
 func (ec *executionContext) _SimilarityExplanation_bits(ctx context.Context, field graphql.CollectedField, obj *view.SimilarityExplanation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10792,7 +16253,7 @@ func (ec *executionContext) fieldContext_SimilarityExplanation_sentence(ctx cont
 }
 
 func (ec *executionContext) _Source_url(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10815,7 +16276,7 @@ func (ec *executionContext) fieldContext_Source_url(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Source_kind(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10842,7 +16303,7 @@ func (ec *executionContext) fieldContext_Source_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Source_archived(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10869,7 +16330,7 @@ func (ec *executionContext) fieldContext_Source_archived(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Source_archivedAt(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10891,8 +16352,332 @@ func (ec *executionContext) fieldContext_Source_archivedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Source", field, true, false, "DateTime")
 }
 
-func (ec *executionContext) _Symptom_id(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
+func (ec *executionContext) _Subgraph_nodes(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subgraph_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.SubgraphNode) graphql.Marshaler {
+			return ec.marshalNSubgraphNode2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subgraph_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subgraph",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SubgraphNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subgraph_edges(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subgraph_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.SubgraphEdge) graphql.Marshaler {
+			return ec.marshalNSubgraphEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subgraph_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subgraph",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SubgraphEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subgraph_truncated(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subgraph_truncated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Truncated(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subgraph_truncated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Subgraph", field, true, false, "Boolean")
+}
+
+func (ec *executionContext) _Subgraph_omittedCount(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subgraph_omittedCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OmittedCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subgraph_omittedCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Subgraph", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Subgraph_export(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subgraph_export(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Export(fc.Args["format"].(model.GraphFormat))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subgraph_export(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subgraph",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subgraph_export_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SubgraphEdge_source(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphEdge_source(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Source(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphEdge_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphEdge", field, true, false, "ID")
+}
+
+func (ec *executionContext) _SubgraphEdge_target(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphEdge_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphEdge_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphEdge", field, true, false, "ID")
+}
+
+func (ec *executionContext) _SubgraphEdge_kind(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphEdge_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v index.EdgeKind) graphql.Marshaler {
+			return ec.marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphEdge_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphEdge", field, true, false, "EdgeKind")
+}
+
+func (ec *executionContext) _SubgraphEdge_weight(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphEdge_weight(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Weight(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphEdge_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphEdge", field, true, false, "Float")
+}
+
+func (ec *executionContext) _SubgraphNode_node(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphNode_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v view.Node) graphql.Marshaler {
+			return ec.marshalNNode2incidentgraphᚋgraphᚋviewᚐNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphNode_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SubgraphNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SubgraphNode_degree(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphNode) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphNode_degree(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Degree, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphNode_degree(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphNode", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SubgraphNode_hop(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphNode) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubgraphNode_hop(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hop, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubgraphNode_hop(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubgraphNode", field, false, false, "Int")
+}
+
+func (ec *executionContext) _Symptom_id(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10915,7 +16700,7 @@ func (ec *executionContext) fieldContext_Symptom_id(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Symptom_slug(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10938,7 +16723,7 @@ func (ec *executionContext) fieldContext_Symptom_slug(_ context.Context, field g
 }
 
 func (ec *executionContext) _Symptom_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11049,7 +16834,7 @@ func (ec *executionContext) fieldContext_Symptom_definition(ctx context.Context,
 }
 
 func (ec *executionContext) _Symptom_listed(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11168,7 +16953,7 @@ func (ec *executionContext) fieldContext_Symptom_mappings(_ context.Context, fie
 }
 
 func (ec *executionContext) _Symptom_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11228,6 +17013,50 @@ func (ec *executionContext) fieldContext_Symptom_incidents(ctx context.Context, 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Symptom_incidents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Symptom_coOccurring(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Symptom_coOccurring(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.CoOccurring(fc.Args["with"].(incident.Vocabulary), fc.Args["where"].(*model.IncidentFilter), fc.Args["minSupport"].(*int), fc.Args["first"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+			return ec.marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Symptom_coOccurring(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Symptom",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Association(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Symptom_coOccurring_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -11331,7 +17160,7 @@ func (ec *executionContext) fieldContext_TermConnection_pageInfo(_ context.Conte
 }
 
 func (ec *executionContext) _TermConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.TermConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11354,7 +17183,7 @@ func (ec *executionContext) fieldContext_TermConnection_totalCount(_ context.Con
 }
 
 func (ec *executionContext) _TermEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.TermEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11409,7 +17238,7 @@ func (ec *executionContext) fieldContext_TermEdge_node(_ context.Context, field 
 }
 
 func (ec *executionContext) _TermEdge_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.TermEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11432,7 +17261,7 @@ func (ec *executionContext) fieldContext_TermEdge_incidentCount(_ context.Contex
 }
 
 func (ec *executionContext) _TermMapping_taxonomy(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11455,7 +17284,7 @@ func (ec *executionContext) fieldContext_TermMapping_taxonomy(_ context.Context,
 }
 
 func (ec *executionContext) _TermMapping_code(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11478,7 +17307,7 @@ func (ec *executionContext) fieldContext_TermMapping_code(_ context.Context, fie
 }
 
 func (ec *executionContext) _TermMapping_match(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11498,6 +17327,121 @@ func (ec *executionContext) _TermMapping_match(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_TermMapping_match(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TermMapping", field, false, false, "MappingMatch")
+}
+
+func (ec *executionContext) _TextRange_start(ctx context.Context, field graphql.CollectedField, obj *view.TextRange) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextRange_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextRange_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextRange", field, false, false, "Int")
+}
+
+func (ec *executionContext) _TextRange_end(ctx context.Context, field graphql.CollectedField, obj *view.TextRange) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextRange_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextRange_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextRange", field, false, false, "Int")
+}
+
+func (ec *executionContext) _TimePoint_start(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimePoint_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v incident.Date) graphql.Marshaler {
+			return ec.marshalNPartialDate2incidentgraphᚋinternalᚋincidentᚐDate(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimePoint_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimePoint", field, false, false, "PartialDate")
+}
+
+func (ec *executionContext) _TimePoint_key(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimePoint_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TimePoint_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimePoint", field, false, false, "String")
+}
+
+func (ec *executionContext) _TimePoint_incidents(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
+	return lean.ResolveLeaf(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimePoint_incidents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Incidents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimePoint_incidents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimePoint", field, false, false, "Int")
 }
 
 func (ec *executionContext) _Timeline_detectedAfter(ctx context.Context, field graphql.CollectedField, obj *view.Timeline) (ret graphql.Marshaler) {
@@ -11565,7 +17509,7 @@ func (ec *executionContext) fieldContext_Timeline_resolvedAfter(_ context.Contex
 }
 
 func (ec *executionContext) _UnresolvedLink_kind(ctx context.Context, field graphql.CollectedField, obj *view.UnresolvedLink) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11588,7 +17532,7 @@ func (ec *executionContext) fieldContext_UnresolvedLink_kind(_ context.Context, 
 }
 
 func (ec *executionContext) _UnresolvedLink_caseId(ctx context.Context, field graphql.CollectedField, obj *view.UnresolvedLink) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11643,7 +17587,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_term(_ context.Context, fi
 }
 
 func (ec *executionContext) _WeightedTerm_weight(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11666,7 +17610,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_weight(_ context.Context, 
 }
 
 func (ec *executionContext) _WeightedTerm_share(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11689,7 +17633,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_share(_ context.Context, f
 }
 
 func (ec *executionContext) _WeightedTerm_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11712,7 +17656,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_incidentCount(_ context.Co
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11735,7 +17679,7 @@ func (ec *executionContext) fieldContext___Directive_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___Directive_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11758,7 +17702,7 @@ func (ec *executionContext) fieldContext___Directive_description(_ context.Conte
 }
 
 func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11781,7 +17725,7 @@ func (ec *executionContext) fieldContext___Directive_isRepeatable(_ context.Cont
 }
 
 func (ec *executionContext) ___Directive_locations(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11848,7 +17792,7 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 }
 
 func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11871,7 +17815,7 @@ func (ec *executionContext) fieldContext___EnumValue_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___EnumValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11894,7 +17838,7 @@ func (ec *executionContext) fieldContext___EnumValue_description(_ context.Conte
 }
 
 func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11917,7 +17861,7 @@ func (ec *executionContext) fieldContext___EnumValue_isDeprecated(_ context.Cont
 }
 
 func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11940,7 +17884,7 @@ func (ec *executionContext) fieldContext___EnumValue_deprecationReason(_ context
 }
 
 func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11963,7 +17907,7 @@ func (ec *executionContext) fieldContext___Field_name(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12062,7 +18006,7 @@ func (ec *executionContext) fieldContext___Field_type(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12085,7 +18029,7 @@ func (ec *executionContext) fieldContext___Field_isDeprecated(_ context.Context,
 }
 
 func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12108,7 +18052,7 @@ func (ec *executionContext) fieldContext___Field_deprecationReason(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12131,7 +18075,7 @@ func (ec *executionContext) fieldContext___InputValue_name(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12186,7 +18130,7 @@ func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12209,7 +18153,7 @@ func (ec *executionContext) fieldContext___InputValue_defaultValue(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12232,7 +18176,7 @@ func (ec *executionContext) fieldContext___InputValue_isDeprecated(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12255,7 +18199,7 @@ func (ec *executionContext) fieldContext___InputValue_deprecationReason(_ contex
 }
 
 func (ec *executionContext) ___Schema_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12438,7 +18382,7 @@ func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, 
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12461,7 +18405,7 @@ func (ec *executionContext) fieldContext___Type_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12484,7 +18428,7 @@ func (ec *executionContext) fieldContext___Type_name(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12507,7 +18451,7 @@ func (ec *executionContext) fieldContext___Type_description(_ context.Context, f
 }
 
 func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12758,7 +18702,7 @@ func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field 
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return lean.ResolveLeaf(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12783,6 +18727,90 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputCaseDraft(ctx context.Context, obj any) (model.CaseDraft, error) {
+	var it model.CaseDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"text", "language", "org", "rootCause", "contributingFactors", "components", "symptoms"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "language":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("language"))
+			data, err := ec.unmarshalOLanguage2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Language = data
+		case "org":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("org"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Org = data
+		case "rootCause":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rootCause"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RootCause = data
+		case "contributingFactors":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contributingFactors"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContributingFactors = data
+		case "components":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("components"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Components = data
+		case "symptoms":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("symptoms"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Symptoms = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalCaseDraft unmarshals raw into the CaseDraft input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalCaseDraft(ctx context.Context, raw any) (model.CaseDraft, error) {
+	var out model.CaseDraft
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "CaseDraft", raw, &out)
+	return out, err
+}
 
 func (ec *executionContext) unmarshalInputDurationFilter(ctx context.Context, obj any) (index.DurationFilter, error) {
 	var it index.DurationFilter
@@ -12851,7 +18879,7 @@ func (ec *executionContext) unmarshalInputIncidentFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "caseId", "org", "region", "date", "updatedAt", "rootCause", "contributingFactors", "symptoms", "components", "domains", "severity", "detectedAfter", "resolvedAfter", "reviewed", "links", "sharesTermsWith"}
+	fieldsInOrder := [...]string{"and", "or", "not", "caseId", "org", "region", "date", "updatedAt", "rootCause", "contributingFactors", "symptoms", "components", "domains", "severity", "detectedAfter", "resolvedAfter", "reviewed", "links", "sharesTermsWith", "text"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12991,6 +19019,13 @@ func (ec *executionContext) unmarshalInputIncidentFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.SharesTermsWith = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
 		}
 	}
 	return it, nil
@@ -13508,6 +19543,59 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	}
 }
 
+func (ec *executionContext) _SearchResult(ctx context.Context, sel ast.SelectionSet, obj view.SearchResult) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *view.Symptom:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Symptom(ctx, sel, obj)
+	case *view.Severity:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Severity(ctx, sel, obj)
+	case *view.RootCause:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._RootCause(ctx, sel, obj)
+	case *view.Domain:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Domain(ctx, sel, obj)
+	case *view.ContributingFactor:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ContributingFactor(ctx, sel, obj)
+	case *view.Component:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Component(ctx, sel, obj)
+	case *view.Org:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Org(ctx, sel, obj)
+	case *view.Incident:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Incident(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of SearchResult must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _Term(ctx context.Context, sel ast.SelectionSet, obj view.Term) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -13560,12 +19648,12 @@ var actionItemImplementors = []string{"ActionItem", "Node"}
 func (ec *executionContext) _ActionItem(ctx context.Context, sel ast.SelectionSet, obj *view.ActionItem) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, actionItemImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("ActionItem")
+			out.Values[i] = lean.MarshalString("ActionItem")
 		case "id":
 			out.Values[i] = ec._ActionItem_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -13598,17 +19686,226 @@ func (ec *executionContext) _ActionItem(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
-var componentImplementors = []string{"Component", "Node", "Term"}
+var assessmentImplementors = []string{"Assessment"}
+
+func (ec *executionContext) _Assessment(ctx context.Context, sel ast.SelectionSet, obj *view.Assessment) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, assessmentImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Assessment")
+		case "similar":
+			out.Values[i] = ec._Assessment_similar(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "detectedTerms":
+			out.Values[i] = ec._Assessment_detectedTerms(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "consider":
+			out.Values[i] = ec._Assessment_consider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resolvedAfter":
+			out.Values[i] = ec._Assessment_resolvedAfter(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var associationImplementors = []string{"Association"}
+
+func (ec *executionContext) _Association(ctx context.Context, sel ast.SelectionSet, obj *view.Association) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, associationImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Association")
+		case "left":
+			out.Values[i] = ec._Association_left(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "right":
+			out.Values[i] = ec._Association_right(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "both":
+			out.Values[i] = ec._Association_both(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "leftCount":
+			out.Values[i] = ec._Association_leftCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rightCount":
+			out.Values[i] = ec._Association_rightCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._Association_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "support":
+			out.Values[i] = ec._Association_support(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confidence":
+			out.Values[i] = ec._Association_confidence(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confidenceLow":
+			out.Values[i] = ec._Association_confidenceLow(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confidenceHigh":
+			out.Values[i] = ec._Association_confidenceHigh(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lift":
+			out.Values[i] = ec._Association_lift(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "npmi":
+			out.Values[i] = ec._Association_npmi(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "p":
+			out.Values[i] = ec._Association_p(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "q":
+			out.Values[i] = ec._Association_q(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "incidents":
+			out.Values[i] = ec._Association_incidents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var comparisonImplementors = []string{"Comparison"}
+
+func (ec *executionContext) _Comparison(ctx context.Context, sel ast.SelectionSet, obj *view.Comparison) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, comparisonImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Comparison")
+		case "left":
+			out.Values[i] = ec._Comparison_left(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "right":
+			out.Values[i] = ec._Comparison_right(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "explanation":
+			out.Values[i] = ec._Comparison_explanation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "path":
+			out.Values[i] = ec._Comparison_path(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "sameOrg":
+			out.Values[i] = ec._Comparison_sameOrg(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "daysApart":
+			out.Values[i] = ec._Comparison_daysApart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var componentImplementors = []string{"Component", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _Component(ctx context.Context, sel ast.SelectionSet, obj *view.Component) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, componentImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Component")
+			out.Values[i] = lean.MarshalString("Component")
 		case "id":
 			out.Values[i] = ec._Component_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -13664,6 +19961,11 @@ func (ec *executionContext) _Component(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._Component_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -13681,17 +19983,17 @@ func (ec *executionContext) _Component(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var contributingFactorImplementors = []string{"ContributingFactor", "Node", "Term"}
+var contributingFactorImplementors = []string{"ContributingFactor", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _ContributingFactor(ctx context.Context, sel ast.SelectionSet, obj *view.ContributingFactor) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, contributingFactorImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("ContributingFactor")
+			out.Values[i] = lean.MarshalString("ContributingFactor")
 		case "id":
 			out.Values[i] = ec._ContributingFactor_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -13747,6 +20049,11 @@ func (ec *executionContext) _ContributingFactor(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._ContributingFactor_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -13764,17 +20071,17 @@ func (ec *executionContext) _ContributingFactor(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var domainImplementors = []string{"Domain", "Node", "Term"}
+var domainImplementors = []string{"Domain", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, obj *view.Domain) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, domainImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Domain")
+			out.Values[i] = lean.MarshalString("Domain")
 		case "id":
 			out.Values[i] = ec._Domain_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -13830,6 +20137,11 @@ func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._Domain_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -13852,12 +20164,12 @@ var durationImplementors = []string{"Duration"}
 func (ec *executionContext) _Duration(ctx context.Context, sel ast.SelectionSet, obj *view.Duration) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, durationImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Duration")
+			out.Values[i] = lean.MarshalString("Duration")
 		case "text":
 			out.Values[i] = ec._Duration_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -13890,17 +20202,408 @@ func (ec *executionContext) _Duration(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var durationDistributionImplementors = []string{"DurationDistribution"}
+
+func (ec *executionContext) _DurationDistribution(ctx context.Context, sel ast.SelectionSet, obj *view.DurationDistribution) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, durationDistributionImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("DurationDistribution")
+		case "known":
+			out.Values[i] = ec._DurationDistribution_known(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unknown":
+			out.Values[i] = ec._DurationDistribution_unknown(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "min":
+			out.Values[i] = ec._DurationDistribution_min(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "p25":
+			out.Values[i] = ec._DurationDistribution_p25(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "median":
+			out.Values[i] = ec._DurationDistribution_median(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "medianLow":
+			out.Values[i] = ec._DurationDistribution_medianLow(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "medianHigh":
+			out.Values[i] = ec._DurationDistribution_medianHigh(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "p75":
+			out.Values[i] = ec._DurationDistribution_p75(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "p90":
+			out.Values[i] = ec._DurationDistribution_p90(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._DurationDistribution_max(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "geometricMean":
+			out.Values[i] = ec._DurationDistribution_geometricMean(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "mean":
+			out.Values[i] = ec._DurationDistribution_mean(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "histogram":
+			out.Values[i] = ec._DurationDistribution_histogram(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "caveats":
+			out.Values[i] = ec._DurationDistribution_caveats(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var facetImplementors = []string{"Facet"}
+
+func (ec *executionContext) _Facet(ctx context.Context, sel ast.SelectionSet, obj *view.Facet) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, facetImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Facet")
+		case "vocabulary":
+			out.Values[i] = ec._Facet_vocabulary(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "incidents":
+			out.Values[i] = ec._Facet_incidents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "assignments":
+			out.Values[i] = ec._Facet_assignments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "without":
+			out.Values[i] = ec._Facet_without(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "values":
+			out.Values[i] = ec._Facet_values(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "omittedValues":
+			out.Values[i] = ec._Facet_omittedValues(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var facetValueImplementors = []string{"FacetValue"}
+
+func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSet, obj *view.FacetValue) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, facetValueImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("FacetValue")
+		case "term":
+			out.Values[i] = ec._FacetValue_term(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "incidents":
+			out.Values[i] = ec._FacetValue_incidents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "share":
+			out.Values[i] = ec._FacetValue_share(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "shareLow":
+			out.Values[i] = ec._FacetValue_shareLow(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "shareHigh":
+			out.Values[i] = ec._FacetValue_shareHigh(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var graphPathImplementors = []string{"GraphPath"}
+
+func (ec *executionContext) _GraphPath(ctx context.Context, sel ast.SelectionSet, obj *view.GraphPath) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, graphPathImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("GraphPath")
+		case "hops":
+			out.Values[i] = ec._GraphPath_hops(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "cost":
+			out.Values[i] = ec._GraphPath_cost(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "steps":
+			out.Values[i] = ec._GraphPath_steps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sentence":
+			out.Values[i] = ec._GraphPath_sentence(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var groupListImplementors = []string{"GroupList"}
+
+func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet, obj *view.GroupList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, groupListImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("GroupList")
+		case "totalGroups":
+			out.Values[i] = ec._GroupList_totalGroups(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "overlapping":
+			out.Values[i] = ec._GroupList_overlapping(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "groups":
+			out.Values[i] = ec._GroupList_groups(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var highlightImplementors = []string{"Highlight"}
+
+func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet, obj *view.Highlight) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, highlightImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Highlight")
+		case "field":
+			out.Values[i] = ec._Highlight_field(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "language":
+			out.Values[i] = ec._Highlight_language(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "fragment":
+			out.Values[i] = ec._Highlight_fragment(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ranges":
+			out.Values[i] = ec._Highlight_ranges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var histogramBinImplementors = []string{"HistogramBin"}
+
+func (ec *executionContext) _HistogramBin(ctx context.Context, sel ast.SelectionSet, obj *view.HistogramBin) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, histogramBinImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("HistogramBin")
+		case "fromSeconds":
+			out.Values[i] = ec._HistogramBin_fromSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toSeconds":
+			out.Values[i] = ec._HistogramBin_toSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._HistogramBin_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var impactImplementors = []string{"Impact"}
 
 func (ec *executionContext) _Impact(ctx context.Context, sel ast.SelectionSet, obj *view.Impact) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, impactImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Impact")
+			out.Values[i] = lean.MarshalString("Impact")
 		case "scope":
 			out.Values[i] = ec._Impact_scope(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -13933,17 +20636,17 @@ func (ec *executionContext) _Impact(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
-var incidentImplementors = []string{"Incident", "Node"}
+var incidentImplementors = []string{"Incident", "Node", "SearchResult"}
 
 func (ec *executionContext) _Incident(ctx context.Context, sel ast.SelectionSet, obj *view.Incident) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Incident")
+			out.Values[i] = lean.MarshalString("Incident")
 		case "id":
 			out.Values[i] = ec._Incident_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14136,12 +20839,12 @@ var incidentConnectionImplementors = []string{"IncidentConnection"}
 func (ec *executionContext) _IncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("IncidentConnection")
+			out.Values[i] = lean.MarshalString("IncidentConnection")
 		case "edges":
 			out.Values[i] = ec._IncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14159,6 +20862,31 @@ func (ec *executionContext) _IncidentConnection(ctx context.Context, sel ast.Sel
 			}
 		case "totalCount":
 			out.Values[i] = ec._IncidentConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "facets":
+			out.Values[i] = ec._IncidentConnection_facets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "groups":
+			out.Values[i] = ec._IncidentConnection_groups(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "timeSeries":
+			out.Values[i] = ec._IncidentConnection_timeSeries(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "durations":
+			out.Values[i] = ec._IncidentConnection_durations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "associations":
+			out.Values[i] = ec._IncidentConnection_associations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14184,12 +20912,12 @@ var incidentEdgeImplementors = []string{"IncidentEdge"}
 func (ec *executionContext) _IncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("IncidentEdge")
+			out.Values[i] = lean.MarshalString("IncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._IncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14217,17 +20945,65 @@ func (ec *executionContext) _IncidentEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var incidentGroupImplementors = []string{"IncidentGroup"}
+
+func (ec *executionContext) _IncidentGroup(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentGroup) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, incidentGroupImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("IncidentGroup")
+		case "keys":
+			out.Values[i] = ec._IncidentGroup_keys(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "incidents":
+			out.Values[i] = ec._IncidentGroup_incidents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "durations":
+			out.Values[i] = ec._IncidentGroup_durations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sample":
+			out.Values[i] = ec._IncidentGroup_sample(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var limitsImplementors = []string{"Limits"}
 
 func (ec *executionContext) _Limits(ctx context.Context, sel ast.SelectionSet, obj *view.Limits) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, limitsImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Limits")
+			out.Values[i] = lean.MarshalString("Limits")
 		case "maxDepth":
 			out.Values[i] = ec._Limits_maxDepth(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14293,6 +21069,36 @@ func (ec *executionContext) _Limits(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "maxResponseBytes":
+			out.Values[i] = ec._Limits_maxResponseBytes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxElements":
+			out.Values[i] = ec._Limits_maxElements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxInputDepth":
+			out.Values[i] = ec._Limits_maxInputDepth(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxInputElements":
+			out.Values[i] = ec._Limits_maxInputElements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxListLength":
+			out.Values[i] = ec._Limits_maxListLength(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxFilterDepth":
+			out.Values[i] = ec._Limits_maxFilterDepth(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -14315,12 +21121,12 @@ var localizedTextImplementors = []string{"LocalizedText"}
 func (ec *executionContext) _LocalizedText(ctx context.Context, sel ast.SelectionSet, obj *view.LocalizedText) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, localizedTextImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("LocalizedText")
+			out.Values[i] = lean.MarshalString("LocalizedText")
 		case "text":
 			out.Values[i] = ec._LocalizedText_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14363,17 +21169,17 @@ func (ec *executionContext) _LocalizedText(ctx context.Context, sel ast.Selectio
 	return out
 }
 
-var orgImplementors = []string{"Org", "Node"}
+var orgImplementors = []string{"Org", "Node", "SearchResult"}
 
 func (ec *executionContext) _Org(ctx context.Context, sel ast.SelectionSet, obj *view.Org) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Org")
+			out.Values[i] = lean.MarshalString("Org")
 		case "id":
 			out.Values[i] = ec._Org_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14421,12 +21227,12 @@ var orgConnectionImplementors = []string{"OrgConnection"}
 func (ec *executionContext) _OrgConnection(ctx context.Context, sel ast.SelectionSet, obj *view.OrgConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("OrgConnection")
+			out.Values[i] = lean.MarshalString("OrgConnection")
 		case "edges":
 			out.Values[i] = ec._OrgConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14469,12 +21275,12 @@ var orgEdgeImplementors = []string{"OrgEdge"}
 func (ec *executionContext) _OrgEdge(ctx context.Context, sel ast.SelectionSet, obj *view.OrgEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("OrgEdge")
+			out.Values[i] = lean.MarshalString("OrgEdge")
 		case "cursor":
 			out.Values[i] = ec._OrgEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14512,12 +21318,12 @@ var pageInfoImplementors = []string{"PageInfo"}
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *view.PageInfo) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("PageInfo")
+			out.Values[i] = lean.MarshalString("PageInfo")
 		case "hasNextPage":
 			out.Values[i] = ec._PageInfo_hasNextPage(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14555,6 +21361,97 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var pathResultImplementors = []string{"PathResult"}
+
+func (ec *executionContext) _PathResult(ctx context.Context, sel ast.SelectionSet, obj *view.PathResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pathResultImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("PathResult")
+		case "paths":
+			out.Values[i] = ec._PathResult_paths(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "complete":
+			out.Values[i] = ec._PathResult_complete(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "visited":
+			out.Values[i] = ec._PathResult_visited(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var pathStepImplementors = []string{"PathStep"}
+
+func (ec *executionContext) _PathStep(ctx context.Context, sel ast.SelectionSet, obj *view.PathStep) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pathStepImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("PathStep")
+		case "from":
+			out.Values[i] = ec._PathStep_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._PathStep_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._PathStep_to(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "cost":
+			out.Values[i] = ec._PathStep_cost(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -14564,7 +21461,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	})
 
 	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
 			Object: field.Name,
@@ -14573,7 +21470,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Query")
+			out.Values[i] = lean.MarshalString("Query")
 		case "node":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
 				true, false,
@@ -14628,6 +21525,36 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_recurrenceChains(ctx, field)
 				})
+		case "search":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_search(ctx, field)
+				})
+		case "compare":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_compare(ctx, field)
+				})
+		case "assess":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_assess(ctx, field)
+				})
+		case "paths":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_paths(ctx, field)
+				})
+		case "subgraph":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_subgraph(ctx, field)
+				})
 		case "service":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
 				true, true,
@@ -14670,12 +21597,12 @@ var recurrenceChainImplementors = []string{"RecurrenceChain", "Node"}
 func (ec *executionContext) _RecurrenceChain(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChain) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RecurrenceChain")
+			out.Values[i] = lean.MarshalString("RecurrenceChain")
 		case "id":
 			out.Values[i] = ec._RecurrenceChain_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14706,6 +21633,11 @@ func (ec *executionContext) _RecurrenceChain(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "gaps":
+			out.Values[i] = ec._RecurrenceChain_gaps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -14728,12 +21660,12 @@ var recurrenceChainConnectionImplementors = []string{"RecurrenceChainConnection"
 func (ec *executionContext) _RecurrenceChainConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChainConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RecurrenceChainConnection")
+			out.Values[i] = lean.MarshalString("RecurrenceChainConnection")
 		case "edges":
 			out.Values[i] = ec._RecurrenceChainConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14776,12 +21708,12 @@ var recurrenceChainEdgeImplementors = []string{"RecurrenceChainEdge"}
 func (ec *executionContext) _RecurrenceChainEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChainEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RecurrenceChainEdge")
+			out.Values[i] = lean.MarshalString("RecurrenceChainEdge")
 		case "cursor":
 			out.Values[i] = ec._RecurrenceChainEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14814,12 +21746,12 @@ var recurrenceMemberConnectionImplementors = []string{"RecurrenceMemberConnectio
 func (ec *executionContext) _RecurrenceMemberConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceMemberConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceMemberConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RecurrenceMemberConnection")
+			out.Values[i] = lean.MarshalString("RecurrenceMemberConnection")
 		case "edges":
 			out.Values[i] = ec._RecurrenceMemberConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14862,12 +21794,12 @@ var recurrenceMemberEdgeImplementors = []string{"RecurrenceMemberEdge"}
 func (ec *executionContext) _RecurrenceMemberEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceMemberEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceMemberEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RecurrenceMemberEdge")
+			out.Values[i] = lean.MarshalString("RecurrenceMemberEdge")
 		case "cursor":
 			out.Values[i] = ec._RecurrenceMemberEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14930,12 +21862,12 @@ var relatedIncidentConnectionImplementors = []string{"RelatedIncidentConnection"
 func (ec *executionContext) _RelatedIncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RelatedIncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, relatedIncidentConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RelatedIncidentConnection")
+			out.Values[i] = lean.MarshalString("RelatedIncidentConnection")
 		case "edges":
 			out.Values[i] = ec._RelatedIncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -14978,12 +21910,12 @@ var relatedIncidentEdgeImplementors = []string{"RelatedIncidentEdge"}
 func (ec *executionContext) _RelatedIncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RelatedIncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, relatedIncidentEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RelatedIncidentEdge")
+			out.Values[i] = lean.MarshalString("RelatedIncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._RelatedIncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15026,12 +21958,12 @@ var remediationStepImplementors = []string{"RemediationStep"}
 func (ec *executionContext) _RemediationStep(ctx context.Context, sel ast.SelectionSet, obj *view.RemediationStep) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, remediationStepImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RemediationStep")
+			out.Values[i] = lean.MarshalString("RemediationStep")
 		case "text":
 			out.Values[i] = ec._RemediationStep_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15059,12 +21991,12 @@ var reviewImplementors = []string{"Review"}
 func (ec *executionContext) _Review(ctx context.Context, sel ast.SelectionSet, obj *view.Review) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, reviewImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Review")
+			out.Values[i] = lean.MarshalString("Review")
 		case "writtenBy":
 			out.Values[i] = ec._Review_writtenBy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -15102,17 +22034,17 @@ func (ec *executionContext) _Review(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
-var rootCauseImplementors = []string{"RootCause", "Node", "Term"}
+var rootCauseImplementors = []string{"RootCause", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _RootCause(ctx context.Context, sel ast.SelectionSet, obj *view.RootCause) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, rootCauseImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RootCause")
+			out.Values[i] = lean.MarshalString("RootCause")
 		case "id":
 			out.Values[i] = ec._RootCause_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15168,6 +22100,117 @@ func (ec *executionContext) _RootCause(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._RootCause_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var searchConnectionImplementors = []string{"SearchConnection"}
+
+func (ec *executionContext) _SearchConnection(ctx context.Context, sel ast.SelectionSet, obj *view.SearchConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchConnectionImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("SearchConnection")
+		case "edges":
+			out.Values[i] = ec._SearchConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._SearchConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._SearchConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._SearchConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "facets":
+			out.Values[i] = ec._SearchConnection_facets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expandedWith":
+			out.Values[i] = ec._SearchConnection_expandedWith(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var searchEdgeImplementors = []string{"SearchEdge"}
+
+func (ec *executionContext) _SearchEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SearchEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchEdgeImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("SearchEdge")
+		case "cursor":
+			out.Values[i] = ec._SearchEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._SearchEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "score":
+			out.Values[i] = ec._SearchEdge_score(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "highlights":
+			out.Values[i] = ec._SearchEdge_highlights(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -15190,12 +22233,12 @@ var serviceImplementors = []string{"Service"}
 func (ec *executionContext) _Service(ctx context.Context, sel ast.SelectionSet, obj *view.Service) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, serviceImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Service")
+			out.Values[i] = lean.MarshalString("Service")
 		case "version":
 			out.Values[i] = ec._Service_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15238,17 +22281,17 @@ func (ec *executionContext) _Service(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
-var severityImplementors = []string{"Severity", "Node", "Term"}
+var severityImplementors = []string{"Severity", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet, obj *view.Severity) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, severityImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Severity")
+			out.Values[i] = lean.MarshalString("Severity")
 		case "id":
 			out.Values[i] = ec._Severity_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15304,6 +22347,11 @@ func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._Severity_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -15326,12 +22374,12 @@ var similarIncidentConnectionImplementors = []string{"SimilarIncidentConnection"
 func (ec *executionContext) _SimilarIncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarIncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarIncidentConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("SimilarIncidentConnection")
+			out.Values[i] = lean.MarshalString("SimilarIncidentConnection")
 		case "edges":
 			out.Values[i] = ec._SimilarIncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15379,12 +22427,12 @@ var similarIncidentEdgeImplementors = []string{"SimilarIncidentEdge"}
 func (ec *executionContext) _SimilarIncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarIncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarIncidentEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("SimilarIncidentEdge")
+			out.Values[i] = lean.MarshalString("SimilarIncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._SimilarIncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15432,12 +22480,12 @@ var similarityExplanationImplementors = []string{"SimilarityExplanation"}
 func (ec *executionContext) _SimilarityExplanation(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarityExplanation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarityExplanationImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("SimilarityExplanation")
+			out.Values[i] = lean.MarshalString("SimilarityExplanation")
 		case "shared":
 			out.Values[i] = ec._SimilarityExplanation_shared(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15485,12 +22533,12 @@ var sourceImplementors = []string{"Source"}
 func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, obj *view.Source) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sourceImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Source")
+			out.Values[i] = lean.MarshalString("Source")
 		case "url":
 			out.Values[i] = ec._Source_url(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15528,17 +22576,161 @@ func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
-var symptomImplementors = []string{"Symptom", "Node", "Term"}
+var subgraphImplementors = []string{"Subgraph"}
+
+func (ec *executionContext) _Subgraph(ctx context.Context, sel ast.SelectionSet, obj *view.Subgraph) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("Subgraph")
+		case "nodes":
+			out.Values[i] = ec._Subgraph_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "edges":
+			out.Values[i] = ec._Subgraph_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "truncated":
+			out.Values[i] = ec._Subgraph_truncated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "omittedCount":
+			out.Values[i] = ec._Subgraph_omittedCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "export":
+			out.Values[i] = ec._Subgraph_export(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var subgraphEdgeImplementors = []string{"SubgraphEdge"}
+
+func (ec *executionContext) _SubgraphEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SubgraphEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphEdgeImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("SubgraphEdge")
+		case "source":
+			out.Values[i] = ec._SubgraphEdge_source(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "target":
+			out.Values[i] = ec._SubgraphEdge_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._SubgraphEdge_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "weight":
+			out.Values[i] = ec._SubgraphEdge_weight(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var subgraphNodeImplementors = []string{"SubgraphNode"}
+
+func (ec *executionContext) _SubgraphNode(ctx context.Context, sel ast.SelectionSet, obj *view.SubgraphNode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphNodeImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("SubgraphNode")
+		case "node":
+			out.Values[i] = ec._SubgraphNode_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "degree":
+			out.Values[i] = ec._SubgraphNode_degree(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "hop":
+			out.Values[i] = ec._SubgraphNode_hop(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var symptomImplementors = []string{"Symptom", "Node", "Term", "SearchResult"}
 
 func (ec *executionContext) _Symptom(ctx context.Context, sel ast.SelectionSet, obj *view.Symptom) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, symptomImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Symptom")
+			out.Values[i] = lean.MarshalString("Symptom")
 		case "id":
 			out.Values[i] = ec._Symptom_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15594,6 +22786,11 @@ func (ec *executionContext) _Symptom(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "coOccurring":
+			out.Values[i] = ec._Symptom_coOccurring(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -15616,12 +22813,12 @@ var termConnectionImplementors = []string{"TermConnection"}
 func (ec *executionContext) _TermConnection(ctx context.Context, sel ast.SelectionSet, obj *view.TermConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termConnectionImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("TermConnection")
+			out.Values[i] = lean.MarshalString("TermConnection")
 		case "edges":
 			out.Values[i] = ec._TermConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15664,12 +22861,12 @@ var termEdgeImplementors = []string{"TermEdge"}
 func (ec *executionContext) _TermEdge(ctx context.Context, sel ast.SelectionSet, obj *view.TermEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termEdgeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("TermEdge")
+			out.Values[i] = lean.MarshalString("TermEdge")
 		case "cursor":
 			out.Values[i] = ec._TermEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15707,12 +22904,12 @@ var termMappingImplementors = []string{"TermMapping"}
 func (ec *executionContext) _TermMapping(ctx context.Context, sel ast.SelectionSet, obj *view.TermMapping) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termMappingImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("TermMapping")
+			out.Values[i] = lean.MarshalString("TermMapping")
 		case "taxonomy":
 			out.Values[i] = ec._TermMapping_taxonomy(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15745,17 +22942,98 @@ func (ec *executionContext) _TermMapping(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var textRangeImplementors = []string{"TextRange"}
+
+func (ec *executionContext) _TextRange(ctx context.Context, sel ast.SelectionSet, obj *view.TextRange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textRangeImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("TextRange")
+		case "start":
+			out.Values[i] = ec._TextRange_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._TextRange_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var timePointImplementors = []string{"TimePoint"}
+
+func (ec *executionContext) _TimePoint(ctx context.Context, sel ast.SelectionSet, obj *view.TimePoint) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, timePointImplementors)
+
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = lean.MarshalString("TimePoint")
+		case "start":
+			out.Values[i] = ec._TimePoint_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "key":
+			out.Values[i] = ec._TimePoint_key(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "incidents":
+			out.Values[i] = ec._TimePoint_incidents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var timelineImplementors = []string{"Timeline"}
 
 func (ec *executionContext) _Timeline(ctx context.Context, sel ast.SelectionSet, obj *view.Timeline) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, timelineImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Timeline")
+			out.Values[i] = lean.MarshalString("Timeline")
 		case "detectedAfter":
 			out.Values[i] = ec._Timeline_detectedAfter(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -15788,12 +23066,12 @@ var unresolvedLinkImplementors = []string{"UnresolvedLink"}
 func (ec *executionContext) _UnresolvedLink(ctx context.Context, sel ast.SelectionSet, obj *view.UnresolvedLink) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, unresolvedLinkImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("UnresolvedLink")
+			out.Values[i] = lean.MarshalString("UnresolvedLink")
 		case "kind":
 			out.Values[i] = ec._UnresolvedLink_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15826,12 +23104,12 @@ var weightedTermImplementors = []string{"WeightedTerm"}
 func (ec *executionContext) _WeightedTerm(ctx context.Context, sel ast.SelectionSet, obj *view.WeightedTerm) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, weightedTermImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("WeightedTerm")
+			out.Values[i] = lean.MarshalString("WeightedTerm")
 		case "term":
 			out.Values[i] = ec._WeightedTerm_term(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15874,12 +23152,12 @@ var __DirectiveImplementors = []string{"__Directive"}
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __DirectiveImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__Directive")
+			out.Values[i] = lean.MarshalString("__Directive")
 		case "name":
 			out.Values[i] = ec.___Directive_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15927,12 +23205,12 @@ var __EnumValueImplementors = []string{"__EnumValue"}
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __EnumValueImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__EnumValue")
+			out.Values[i] = lean.MarshalString("__EnumValue")
 		case "name":
 			out.Values[i] = ec.___EnumValue_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -15975,12 +23253,12 @@ var __FieldImplementors = []string{"__Field"}
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __FieldImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__Field")
+			out.Values[i] = lean.MarshalString("__Field")
 		case "name":
 			out.Values[i] = ec.___Field_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -16033,12 +23311,12 @@ var __InputValueImplementors = []string{"__InputValue"}
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __InputValueImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__InputValue")
+			out.Values[i] = lean.MarshalString("__InputValue")
 		case "name":
 			out.Values[i] = ec.___InputValue_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -16091,12 +23369,12 @@ var __SchemaImplementors = []string{"__Schema"}
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __SchemaImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__Schema")
+			out.Values[i] = lean.MarshalString("__Schema")
 		case "description":
 			out.Values[i] = ec.___Schema_description(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -16149,12 +23427,12 @@ var __TypeImplementors = []string{"__Type"}
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __TypeImplementors)
 
-	out := graphql.NewFieldSet(fields)
-	deferred := graphql.NewDeferredGroup(ctx)
+	out := lean.NewFieldSet(fields)
+	deferred := lean.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("__Type")
+			out.Values[i] = lean.MarshalString("__Type")
 		case "kind":
 			out.Values[i] = ec.___Type_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -16232,7 +23510,7 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNActionItem2ᚕᚖincidentgraphᚋgraphᚋviewᚐActionItemᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.ActionItem) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNActionItem2ᚖincidentgraphᚋgraphᚋviewᚐActionItem(ctx, sel, v[i])
@@ -16255,6 +23533,38 @@ func (ec *executionContext) marshalNActionItem2ᚖincidentgraphᚋgraphᚋview�
 	return ec._ActionItem(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAssessment2ᚖincidentgraphᚋgraphᚋviewᚐAssessment(ctx context.Context, sel ast.SelectionSet, v *view.Assessment) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Assessment!")
+		return graphql.Null
+	}
+	return ec._Assessment(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Association) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAssociation2ᚖincidentgraphᚋgraphᚋviewᚐAssociation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAssociation2ᚖincidentgraphᚋgraphᚋviewᚐAssociation(ctx context.Context, sel ast.SelectionSet, v *view.Association) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Association!")
+		return graphql.Null
+	}
+	return ec._Association(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16269,8 +23579,97 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNCaseDraft2incidentgraphᚋgraphᚋmodelᚐCaseDraft(ctx context.Context, v any) (model.CaseDraft, error) {
+	res, err := ec.unmarshalInputCaseDraft(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx context.Context, v any) (analysis.Caveat, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx context.Context, sel ast.SelectionSet, v analysis.Caveat) graphql.Marshaler {
+	_ = sel
+	res := lean.MarshalString(marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "Caveat!")
+	}
+	return res
+}
+
+var (
+	unmarshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat = map[string]analysis.Caveat{
+		"TOO_FEW_FOR_INTERVAL":     analysis.TooFewForInterval,
+		"MOSTLY_UNKNOWN":           analysis.MostlyUnknown,
+		"HEAVY_TAIL_MEAN_MISLEADS": analysis.HeavyTailMeanMisleads,
+	}
+	marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat = map[analysis.Caveat]string{
+		analysis.TooFewForInterval:     "TOO_FEW_FOR_INTERVAL",
+		analysis.MostlyUnknown:         "MOSTLY_UNKNOWN",
+		analysis.HeavyTailMeanMisleads: "HEAVY_TAIL_MEAN_MISLEADS",
+	}
+)
+
+func (ec *executionContext) unmarshalNCaveat2ᚕincidentgraphᚋinternalᚋanalysisᚐCaveatᚄ(ctx context.Context, v any) ([]analysis.Caveat, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]analysis.Caveat, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNCaveat2ᚕincidentgraphᚋinternalᚋanalysisᚐCaveatᚄ(ctx context.Context, sel ast.SelectionSet, v []analysis.Caveat) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock(ctx context.Context, v any) (analysis.Clock, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock(ctx context.Context, sel ast.SelectionSet, v analysis.Clock) graphql.Marshaler {
+	_ = sel
+	res := lean.MarshalString(marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "Clock!")
+	}
+	return res
+}
+
+var (
+	unmarshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock = map[string]analysis.Clock{
+		"DETECTED_AFTER": analysis.DetectedAfter,
+		"RESOLVED_AFTER": analysis.ResolvedAfter,
+	}
+	marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock = map[analysis.Clock]string{
+		analysis.DetectedAfter: "DETECTED_AFTER",
+		analysis.ResolvedAfter: "RESOLVED_AFTER",
+	}
+)
+
 func (ec *executionContext) marshalNComponent2ᚕᚖincidentgraphᚋgraphᚋviewᚐComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Component) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNComponent2ᚖincidentgraphᚋgraphᚋviewᚐComponent(ctx, sel, v[i])
@@ -16294,7 +23693,7 @@ func (ec *executionContext) marshalNComponent2ᚖincidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNContributingFactor2ᚕᚖincidentgraphᚋgraphᚋviewᚐContributingFactorᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.ContributingFactor) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNContributingFactor2ᚖincidentgraphᚋgraphᚋviewᚐContributingFactor(ctx, sel, v[i])
@@ -16318,7 +23717,7 @@ func (ec *executionContext) marshalNContributingFactor2ᚖincidentgraphᚋgraph�
 }
 
 func (ec *executionContext) marshalNDomain2ᚕᚖincidentgraphᚋgraphᚋviewᚐDomainᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Domain) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNDomain2ᚖincidentgraphᚋgraphᚋviewᚐDomain(ctx, sel, v[i])
@@ -16341,6 +23740,100 @@ func (ec *executionContext) marshalNDomain2ᚖincidentgraphᚋgraphᚋviewᚐDom
 	return ec._Domain(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNDurationDistribution2ᚖincidentgraphᚋgraphᚋviewᚐDurationDistribution(ctx context.Context, sel ast.SelectionSet, v *view.DurationDistribution) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "DurationDistribution!")
+		return graphql.Null
+	}
+	return ec._DurationDistribution(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx context.Context, v any) (index.EdgeKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx context.Context, sel ast.SelectionSet, v index.EdgeKind) graphql.Marshaler {
+	_ = sel
+	res := lean.MarshalString(marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "EdgeKind!")
+	}
+	return res
+}
+
+var (
+	unmarshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind = map[string]index.EdgeKind{
+		"ORG":                 index.OrgEdge,
+		"CONTRIBUTING_FACTOR": index.FactorEdge,
+		"COMPONENT":           index.ComponentEdge,
+		"SYMPTOM":             index.SymptomEdge,
+		"ROOT_CAUSE":          index.RootCauseEdge,
+		"DOMAIN":              index.DomainEdge,
+		"RELATED":             index.RelatedEdge,
+		"RECURRENCE_OF":       index.RecurrenceEdge,
+	}
+	marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind = map[index.EdgeKind]string{
+		index.OrgEdge:        "ORG",
+		index.FactorEdge:     "CONTRIBUTING_FACTOR",
+		index.ComponentEdge:  "COMPONENT",
+		index.SymptomEdge:    "SYMPTOM",
+		index.RootCauseEdge:  "ROOT_CAUSE",
+		index.DomainEdge:     "DOMAIN",
+		index.RelatedEdge:    "RELATED",
+		index.RecurrenceEdge: "RECURRENCE_OF",
+	}
+)
+
+func (ec *executionContext) marshalNFacet2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Facet) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFacet2ᚖincidentgraphᚋgraphᚋviewᚐFacet(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFacet2ᚖincidentgraphᚋgraphᚋviewᚐFacet(ctx context.Context, sel ast.SelectionSet, v *view.Facet) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Facet!")
+		return graphql.Null
+	}
+	return ec._Facet(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFacetValue2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.FacetValue) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFacetValue2ᚖincidentgraphᚋgraphᚋviewᚐFacetValue(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFacetValue2ᚖincidentgraphᚋgraphᚋviewᚐFacetValue(ctx context.Context, sel ast.SelectionSet, v *view.FacetValue) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "FacetValue!")
+		return graphql.Null
+	}
+	return ec._FacetValue(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
 	res, err := scalar.UnmarshalFloat(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16353,6 +23846,170 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 		graphql.AddInvalidNullFromMarshaler(ctx, "Float!")
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNGraphFormat2incidentgraphᚋgraphᚋmodelᚐGraphFormat(ctx context.Context, v any) (model.GraphFormat, error) {
+	var res model.GraphFormat
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGraphFormat2incidentgraphᚋgraphᚋmodelᚐGraphFormat(ctx context.Context, sel ast.SelectionSet, v model.GraphFormat) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) marshalNGraphPath2ᚕᚖincidentgraphᚋgraphᚋviewᚐGraphPathᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.GraphPath) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGraphPath2ᚖincidentgraphᚋgraphᚋviewᚐGraphPath(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGraphPath2ᚖincidentgraphᚋgraphᚋviewᚐGraphPath(ctx context.Context, sel ast.SelectionSet, v *view.GraphPath) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GraphPath!")
+		return graphql.Null
+	}
+	return ec._GraphPath(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, v any) (analysis.GroupKey, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, sel ast.SelectionSet, v analysis.GroupKey) graphql.Marshaler {
+	_ = sel
+	res := lean.MarshalString(marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "GroupKey!")
+	}
+	return res
+}
+
+var (
+	unmarshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey = map[string]analysis.GroupKey{
+		"ORG":                 analysis.ByOrg,
+		"YEAR":                analysis.ByYear,
+		"QUARTER":             analysis.ByQuarter,
+		"MONTH":               analysis.ByMonth,
+		"ROOT_CAUSE":          analysis.ByRootCause,
+		"CONTRIBUTING_FACTOR": analysis.ByContributingFactor,
+		"COMPONENT":           analysis.ByComponent,
+		"SYMPTOM":             analysis.BySymptom,
+		"SEVERITY":            analysis.BySeverity,
+		"DOMAIN":              analysis.ByDomain,
+		"REGION":              analysis.ByRegion,
+	}
+	marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey = map[analysis.GroupKey]string{
+		analysis.ByOrg:                "ORG",
+		analysis.ByYear:               "YEAR",
+		analysis.ByQuarter:            "QUARTER",
+		analysis.ByMonth:              "MONTH",
+		analysis.ByRootCause:          "ROOT_CAUSE",
+		analysis.ByContributingFactor: "CONTRIBUTING_FACTOR",
+		analysis.ByComponent:          "COMPONENT",
+		analysis.BySymptom:            "SYMPTOM",
+		analysis.BySeverity:           "SEVERITY",
+		analysis.ByDomain:             "DOMAIN",
+		analysis.ByRegion:             "REGION",
+	}
+)
+
+func (ec *executionContext) unmarshalNGroupKey2ᚕincidentgraphᚋinternalᚋanalysisᚐGroupKeyᚄ(ctx context.Context, v any) ([]analysis.GroupKey, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]analysis.GroupKey, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNGroupKey2ᚕincidentgraphᚋinternalᚋanalysisᚐGroupKeyᚄ(ctx context.Context, sel ast.SelectionSet, v []analysis.GroupKey) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGroupList2ᚖincidentgraphᚋgraphᚋviewᚐGroupList(ctx context.Context, sel ast.SelectionSet, v *view.GroupList) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GroupList!")
+		return graphql.Null
+	}
+	return ec._GroupList(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNHighlight2ᚕᚖincidentgraphᚋgraphᚋviewᚐHighlightᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Highlight) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHighlight2ᚖincidentgraphᚋgraphᚋviewᚐHighlight(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNHighlight2ᚖincidentgraphᚋgraphᚋviewᚐHighlight(ctx context.Context, sel ast.SelectionSet, v *view.Highlight) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Highlight!")
+		return graphql.Null
+	}
+	return ec._Highlight(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNHistogramBin2ᚕᚖincidentgraphᚋgraphᚋviewᚐHistogramBinᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.HistogramBin) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHistogramBin2ᚖincidentgraphᚋgraphᚋviewᚐHistogramBin(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNHistogramBin2ᚖincidentgraphᚋgraphᚋviewᚐHistogramBin(ctx context.Context, sel ast.SelectionSet, v *view.HistogramBin) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "HistogramBin!")
+		return graphql.Null
+	}
+	return ec._HistogramBin(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {
@@ -16399,7 +24056,7 @@ func (ec *executionContext) marshalNID2ᚕstringᚄ(ctx context.Context, sel ast
 }
 
 func (ec *executionContext) marshalNIncident2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Incident) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNIncident2ᚖincidentgraphᚋgraphᚋviewᚐIncident(ctx, sel, v[i])
@@ -16431,7 +24088,7 @@ func (ec *executionContext) marshalNIncidentConnection2ᚖincidentgraphᚋgraph�
 }
 
 func (ec *executionContext) marshalNIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.IncidentEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐIncidentEdge(ctx, sel, v[i])
@@ -16459,6 +24116,30 @@ func (ec *executionContext) unmarshalNIncidentFilter2ᚖincidentgraphᚋgraphᚋ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNIncidentGroup2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.IncidentGroup) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNIncidentGroup2ᚖincidentgraphᚋgraphᚋviewᚐIncidentGroup(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNIncidentGroup2ᚖincidentgraphᚋgraphᚋviewᚐIncidentGroup(ctx context.Context, sel ast.SelectionSet, v *view.IncidentGroup) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "IncidentGroup!")
+		return graphql.Null
+	}
+	return ec._IncidentGroup(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNIncidentOrder2ᚖincidentgraphᚋgraphᚋmodelᚐIncidentOrder(ctx context.Context, v any) (*model.IncidentOrder, error) {
 	res, err := ec.unmarshalInputIncidentOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -16472,7 +24153,7 @@ func (ec *executionContext) unmarshalNIncidentOrderField2incidentgraphᚋinterna
 
 func (ec *executionContext) marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField(ctx context.Context, sel ast.SelectionSet, v index.Field) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField[v])
+	res := lean.MarshalString(marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "IncidentOrderField!")
 	}
@@ -16509,6 +24190,34 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 	}
 	return res
 }
+
+func (ec *executionContext) unmarshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, v any) (analysis.GroupKey, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, sel ast.SelectionSet, v analysis.GroupKey) graphql.Marshaler {
+	_ = sel
+	res := lean.MarshalString(marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "Interval!")
+	}
+	return res
+}
+
+var (
+	unmarshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey = map[string]analysis.GroupKey{
+		"MONTH":   analysis.ByMonth,
+		"QUARTER": analysis.ByQuarter,
+		"YEAR":    analysis.ByYear,
+	}
+	marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey = map[analysis.GroupKey]string{
+		analysis.ByMonth:   "MONTH",
+		analysis.ByQuarter: "QUARTER",
+		analysis.ByYear:    "YEAR",
+	}
+)
 
 func (ec *executionContext) unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
 	res, err := scalar.UnmarshalJSON(v)
@@ -16616,7 +24325,7 @@ func (ec *executionContext) unmarshalNLinkDirection2incidentgraphᚋinternalᚋi
 
 func (ec *executionContext) marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection(ctx context.Context, sel ast.SelectionSet, v index.Direction) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection[v])
+	res := lean.MarshalString(marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "LinkDirection!")
 	}
@@ -16649,7 +24358,7 @@ func (ec *executionContext) unmarshalNLinkKind2incidentgraphᚋinternalᚋindex�
 
 func (ec *executionContext) marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind(ctx context.Context, sel ast.SelectionSet, v index.LinkKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind[v])
+	res := lean.MarshalString(marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "LinkKind!")
 	}
@@ -16683,7 +24392,7 @@ func (ec *executionContext) unmarshalNMappingMatch2incidentgraphᚋinternalᚋin
 
 func (ec *executionContext) marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch(ctx context.Context, sel ast.SelectionSet, v incident.Match) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch[v])
+	res := lean.MarshalString(marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "MappingMatch!")
 	}
@@ -16705,8 +24414,16 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNNode2incidentgraphᚋgraphᚋviewᚐNode(ctx context.Context, sel ast.SelectionSet, v view.Node) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Node!")
+		return graphql.Null
+	}
+	return ec._Node(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNNode2ᚕincidentgraphᚋgraphᚋviewᚐNode(ctx context.Context, sel ast.SelectionSet, v []view.Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalONode2incidentgraphᚋgraphᚋviewᚐNode(ctx, sel, v[i])
@@ -16716,7 +24433,7 @@ func (ec *executionContext) marshalNNode2ᚕincidentgraphᚋgraphᚋviewᚐNode(
 }
 
 func (ec *executionContext) marshalNOrg2ᚕᚖincidentgraphᚋgraphᚋviewᚐOrgᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Org) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNOrg2ᚖincidentgraphᚋgraphᚋviewᚐOrg(ctx, sel, v[i])
@@ -16748,7 +24465,7 @@ func (ec *executionContext) marshalNOrgConnection2ᚖincidentgraphᚋgraphᚋvie
 }
 
 func (ec *executionContext) marshalNOrgEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐOrgEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.OrgEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNOrgEdge2ᚖincidentgraphᚋgraphᚋviewᚐOrgEdge(ctx, sel, v[i])
@@ -16779,8 +24496,54 @@ func (ec *executionContext) marshalNPageInfo2ᚖincidentgraphᚋgraphᚋviewᚐP
 	return graphql.WrapContextMarshaler(ctx, v)
 }
 
+func (ec *executionContext) unmarshalNPartialDate2incidentgraphᚋinternalᚋincidentᚐDate(ctx context.Context, v any) (incident.Date, error) {
+	res, err := scalar.UnmarshalPartialDate(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPartialDate2incidentgraphᚋinternalᚋincidentᚐDate(ctx context.Context, sel ast.SelectionSet, v incident.Date) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPartialDate(v)
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "PartialDate!")
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNPathResult2ᚖincidentgraphᚋgraphᚋviewᚐPathResult(ctx context.Context, sel ast.SelectionSet, v *view.PathResult) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "PathResult!")
+		return graphql.Null
+	}
+	return ec._PathResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPathStep2ᚕᚖincidentgraphᚋgraphᚋviewᚐPathStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.PathStep) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPathStep2ᚖincidentgraphᚋgraphᚋviewᚐPathStep(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPathStep2ᚖincidentgraphᚋgraphᚋviewᚐPathStep(ctx context.Context, sel ast.SelectionSet, v *view.PathStep) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "PathStep!")
+		return graphql.Null
+	}
+	return ec._PathStep(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNRecurrenceChain2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceChain) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceChain2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChain(ctx, sel, v[i])
@@ -16812,7 +24575,7 @@ func (ec *executionContext) marshalNRecurrenceChainConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRecurrenceChainEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceChainEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceChainEdge2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainEdge(ctx, sel, v[i])
@@ -16844,7 +24607,7 @@ func (ec *executionContext) marshalNRecurrenceMemberConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRecurrenceMemberEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceMemberEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceMemberEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceMemberEdge2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceMemberEdge(ctx, sel, v[i])
@@ -16876,7 +24639,7 @@ func (ec *executionContext) marshalNRelatedIncidentConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRelatedIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRelatedIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RelatedIncidentEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRelatedIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐRelatedIncidentEdge(ctx, sel, v[i])
@@ -16900,7 +24663,7 @@ func (ec *executionContext) marshalNRelatedIncidentEdge2ᚖincidentgraphᚋgraph
 }
 
 func (ec *executionContext) marshalNRemediationStep2ᚕᚖincidentgraphᚋgraphᚋviewᚐRemediationStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RemediationStep) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRemediationStep2ᚖincidentgraphᚋgraphᚋviewᚐRemediationStep(ctx, sel, v[i])
@@ -16931,6 +24694,62 @@ func (ec *executionContext) marshalNReview2ᚖincidentgraphᚋgraphᚋviewᚐRev
 	return ec._Review(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNSearchConnection2ᚖincidentgraphᚋgraphᚋviewᚐSearchConnection(ctx context.Context, sel ast.SelectionSet, v *view.SearchConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SearchConnection!")
+		return graphql.Null
+	}
+	return ec._SearchConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSearchEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSearchEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SearchEdge) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchEdge2ᚖincidentgraphᚋgraphᚋviewᚐSearchEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSearchEdge2ᚖincidentgraphᚋgraphᚋviewᚐSearchEdge(ctx context.Context, sel ast.SelectionSet, v *view.SearchEdge) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SearchEdge!")
+		return graphql.Null
+	}
+	return ec._SearchEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSearchResult2incidentgraphᚋgraphᚋviewᚐSearchResult(ctx context.Context, sel ast.SelectionSet, v view.SearchResult) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SearchResult!")
+		return graphql.Null
+	}
+	return ec._SearchResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSearchResult2ᚕincidentgraphᚋgraphᚋviewᚐSearchResultᚄ(ctx context.Context, sel ast.SelectionSet, v []view.SearchResult) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchResult2incidentgraphᚋgraphᚋviewᚐSearchResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNService2ᚖincidentgraphᚋgraphᚋviewᚐService(ctx context.Context, sel ast.SelectionSet, v *view.Service) graphql.Marshaler {
 	if v == nil {
 		graphql.AddInvalidNullError(ctx, "Service!")
@@ -16948,7 +24767,7 @@ func (ec *executionContext) marshalNSimilarIncidentConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNSimilarIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSimilarIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SimilarIncidentEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSimilarIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐSimilarIncidentEdge(ctx, sel, v[i])
@@ -16990,7 +24809,7 @@ func (ec *executionContext) marshalNSortDirection2incidentgraphᚋgraphᚋmodel�
 }
 
 func (ec *executionContext) marshalNSource2ᚕᚖincidentgraphᚋgraphᚋviewᚐSourceᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Source) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSource2ᚖincidentgraphᚋgraphᚋviewᚐSource(ctx, sel, v[i])
@@ -17020,15 +24839,94 @@ func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) 
 
 func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(v)
+	res := lean.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "String!")
 	}
 	return res
 }
 
+func (ec *executionContext) unmarshalNString2ᚕᚖstring(ctx context.Context, v any) ([]*string, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOString2ᚖstring(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNString2ᚕᚖstring(ctx context.Context, sel ast.SelectionSet, v []*string) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalOString2ᚖstring(ctx, sel, v[i])
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSubgraph2ᚖincidentgraphᚋgraphᚋviewᚐSubgraph(ctx context.Context, sel ast.SelectionSet, v *view.Subgraph) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Subgraph!")
+		return graphql.Null
+	}
+	return ec._Subgraph(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSubgraphEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SubgraphEdge) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubgraphEdge2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSubgraphEdge2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdge(ctx context.Context, sel ast.SelectionSet, v *view.SubgraphEdge) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SubgraphEdge!")
+		return graphql.Null
+	}
+	return ec._SubgraphEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSubgraphNode2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SubgraphNode) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubgraphNode2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphNode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSubgraphNode2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphNode(ctx context.Context, sel ast.SelectionSet, v *view.SubgraphNode) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SubgraphNode!")
+		return graphql.Null
+	}
+	return ec._SubgraphNode(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNSymptom2ᚕᚖincidentgraphᚋgraphᚋviewᚐSymptomᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Symptom) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSymptom2ᚖincidentgraphᚋgraphᚋviewᚐSymptom(ctx, sel, v[i])
@@ -17060,7 +24958,7 @@ func (ec *executionContext) marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx
 }
 
 func (ec *executionContext) marshalNTerm2ᚕincidentgraphᚋgraphᚋviewᚐTermᚄ(ctx context.Context, sel ast.SelectionSet, v []view.Term) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx, sel, v[i])
@@ -17084,7 +24982,7 @@ func (ec *executionContext) marshalNTermConnection2ᚖincidentgraphᚋgraphᚋvi
 }
 
 func (ec *executionContext) marshalNTermEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐTermEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TermEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTermEdge2ᚖincidentgraphᚋgraphᚋviewᚐTermEdge(ctx, sel, v[i])
@@ -17108,7 +25006,7 @@ func (ec *executionContext) marshalNTermEdge2ᚖincidentgraphᚋgraphᚋviewᚐT
 }
 
 func (ec *executionContext) marshalNTermMapping2ᚕᚖincidentgraphᚋgraphᚋviewᚐTermMappingᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TermMapping) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTermMapping2ᚖincidentgraphᚋgraphᚋviewᚐTermMapping(ctx, sel, v[i])
@@ -17129,6 +25027,54 @@ func (ec *executionContext) marshalNTermMapping2ᚖincidentgraphᚋgraphᚋview�
 		return graphql.Null
 	}
 	return ec._TermMapping(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTextRange2ᚕᚖincidentgraphᚋgraphᚋviewᚐTextRangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TextRange) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTextRange2ᚖincidentgraphᚋgraphᚋviewᚐTextRange(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTextRange2ᚖincidentgraphᚋgraphᚋviewᚐTextRange(ctx context.Context, sel ast.SelectionSet, v *view.TextRange) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "TextRange!")
+		return graphql.Null
+	}
+	return ec._TextRange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTimePoint2ᚕᚖincidentgraphᚋgraphᚋviewᚐTimePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TimePoint) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTimePoint2ᚖincidentgraphᚋgraphᚋviewᚐTimePoint(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTimePoint2ᚖincidentgraphᚋgraphᚋviewᚐTimePoint(ctx context.Context, sel ast.SelectionSet, v *view.TimePoint) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "TimePoint!")
+		return graphql.Null
+	}
+	return ec._TimePoint(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTimeline2ᚖincidentgraphᚋgraphᚋviewᚐTimeline(ctx context.Context, sel ast.SelectionSet, v *view.Timeline) graphql.Marshaler {
@@ -17154,7 +25100,7 @@ func (ec *executionContext) marshalNURL2string(ctx context.Context, sel ast.Sele
 }
 
 func (ec *executionContext) marshalNUnresolvedLink2ᚕᚖincidentgraphᚋgraphᚋviewᚐUnresolvedLinkᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.UnresolvedLink) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUnresolvedLink2ᚖincidentgraphᚋgraphᚋviewᚐUnresolvedLink(ctx, sel, v[i])
@@ -17185,7 +25131,7 @@ func (ec *executionContext) unmarshalNVocabulary2incidentgraphᚋinternalᚋinci
 
 func (ec *executionContext) marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx context.Context, sel ast.SelectionSet, v incident.Vocabulary) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary[v])
+	res := lean.MarshalString(marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "Vocabulary!")
 	}
@@ -17211,13 +25157,43 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNVocabulary2ᚕincidentgraphᚋinternalᚋincidentᚐVocabularyᚄ(ctx context.Context, v any) ([]incident.Vocabulary, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]incident.Vocabulary, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNVocabulary2ᚕincidentgraphᚋinternalᚋincidentᚐVocabularyᚄ(ctx context.Context, sel ast.SelectionSet, v []incident.Vocabulary) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNVocabularyWeight2ᚖincidentgraphᚋgraphᚋmodelᚐVocabularyWeight(ctx context.Context, v any) (*model.VocabularyWeight, error) {
 	res, err := ec.unmarshalInputVocabularyWeight(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNWeightedTerm2ᚕᚖincidentgraphᚋgraphᚋviewᚐWeightedTermᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.WeightedTerm) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNWeightedTerm2ᚖincidentgraphᚋgraphᚋviewᚐWeightedTerm(ctx, sel, v[i])
@@ -17245,7 +25221,7 @@ func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlge
 }
 
 func (ec *executionContext) marshalN__Directive2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirectiveᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Directive) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx, sel, v[i])
@@ -17267,7 +25243,7 @@ func (ec *executionContext) unmarshalN__DirectiveLocation2string(ctx context.Con
 
 func (ec *executionContext) marshalN__DirectiveLocation2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(v)
+	res := lean.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "__DirectiveLocation!")
 	}
@@ -17289,7 +25265,7 @@ func (ec *executionContext) unmarshalN__DirectiveLocation2ᚕstringᚄ(ctx conte
 }
 
 func (ec *executionContext) marshalN__DirectiveLocation2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__DirectiveLocation2string(ctx, sel, v[i])
@@ -17317,7 +25293,7 @@ func (ec *executionContext) marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlg
 }
 
 func (ec *executionContext) marshalN__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -17345,7 +25321,7 @@ func (ec *executionContext) marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋg
 }
 
 func (ec *executionContext) marshalN__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])
@@ -17375,7 +25351,7 @@ func (ec *executionContext) unmarshalN__TypeKind2string(ctx context.Context, v a
 
 func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(v)
+	res := lean.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "__TypeKind!")
 	}
@@ -17412,6 +25388,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) marshalOComparison2ᚖincidentgraphᚋgraphᚋviewᚐComparison(ctx context.Context, sel ast.SelectionSet, v *view.Comparison) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Comparison(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := scalar.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17437,6 +25420,42 @@ func (ec *executionContext) unmarshalODurationFilter2ᚖincidentgraphᚋinternal
 	}
 	res, err := ec.unmarshalInputDurationFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEdgeKind2ᚕincidentgraphᚋinternalᚋindexᚐEdgeKindᚄ(ctx context.Context, v any) ([]index.EdgeKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]index.EdgeKind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOEdgeKind2ᚕincidentgraphᚋinternalᚋindexᚐEdgeKindᚄ(ctx context.Context, sel ast.SelectionSet, v []index.EdgeKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -17468,6 +25487,61 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	res := scalar.MarshalFloat(*v)
 	return res
 }
+
+func (ec *executionContext) marshalOGraphPath2ᚖincidentgraphᚋgraphᚋviewᚐGraphPath(ctx context.Context, sel ast.SelectionSet, v *view.GraphPath) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GraphPath(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, v any) (*analysis.GroupKey, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, sel ast.SelectionSet, v *analysis.GroupKey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := lean.MarshalString(marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey[*v])
+	return res
+}
+
+var (
+	unmarshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey = map[string]analysis.GroupKey{
+		"ORG":                 analysis.ByOrg,
+		"YEAR":                analysis.ByYear,
+		"QUARTER":             analysis.ByQuarter,
+		"MONTH":               analysis.ByMonth,
+		"ROOT_CAUSE":          analysis.ByRootCause,
+		"CONTRIBUTING_FACTOR": analysis.ByContributingFactor,
+		"COMPONENT":           analysis.ByComponent,
+		"SYMPTOM":             analysis.BySymptom,
+		"SEVERITY":            analysis.BySeverity,
+		"DOMAIN":              analysis.ByDomain,
+		"REGION":              analysis.ByRegion,
+	}
+	marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey = map[analysis.GroupKey]string{
+		analysis.ByOrg:                "ORG",
+		analysis.ByYear:               "YEAR",
+		analysis.ByQuarter:            "QUARTER",
+		analysis.ByMonth:              "MONTH",
+		analysis.ByRootCause:          "ROOT_CAUSE",
+		analysis.ByContributingFactor: "CONTRIBUTING_FACTOR",
+		analysis.ByComponent:          "COMPONENT",
+		analysis.BySymptom:            "SYMPTOM",
+		analysis.BySeverity:           "SEVERITY",
+		analysis.ByDomain:             "DOMAIN",
+		analysis.ByRegion:             "REGION",
+	}
+)
 
 func (ec *executionContext) marshalOImpact2ᚖincidentgraphᚋgraphᚋviewᚐImpact(ctx context.Context, sel ast.SelectionSet, v *view.Impact) graphql.Marshaler {
 	if v == nil {
@@ -17573,6 +25647,18 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) unmarshalOLanguage2string(ctx context.Context, v any) (string, error) {
+	res, err := scalar.UnmarshalLanguage(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLanguage2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalLanguage(v)
+	return res
+}
+
 func (ec *executionContext) unmarshalOLanguage2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
 	if v == nil {
 		return nil, nil
@@ -17608,6 +25694,24 @@ func (ec *executionContext) marshalOLanguage2ᚕstringᚄ(ctx context.Context, s
 	return ret
 }
 
+func (ec *executionContext) unmarshalOLanguage2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalLanguage(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLanguage2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalLanguage(*v)
+	return res
+}
+
 func (ec *executionContext) unmarshalOLinkDirection2ᚖincidentgraphᚋinternalᚋindexᚐDirection(ctx context.Context, v any) (*index.Direction, error) {
 	if v == nil {
 		return nil, nil
@@ -17623,7 +25727,7 @@ func (ec *executionContext) marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋ
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋindexᚐDirection[*v])
+	res := lean.MarshalString(marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋindexᚐDirection[*v])
 	return res
 }
 
@@ -17742,7 +25846,7 @@ func (ec *executionContext) marshalOSimilarityMeasure2ᚖincidentgraphᚋinterna
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOSimilarityMeasure2ᚖincidentgraphᚋinternalᚋanalysisᚐMeasure[*v])
+	res := lean.MarshalString(marshalOSimilarityMeasure2ᚖincidentgraphᚋinternalᚋanalysisᚐMeasure[*v])
 	return res
 }
 
@@ -17769,7 +25873,7 @@ func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) 
 func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(v)
+	res := lean.MarshalString(v)
 	return res
 }
 
@@ -17822,7 +25926,7 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(*v)
+	res := lean.MarshalString(*v)
 	return res
 }
 
@@ -17894,7 +25998,7 @@ func (ec *executionContext) marshalOVocabulary2ᚖincidentgraphᚋinternalᚋinc
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOVocabulary2ᚖincidentgraphᚋinternalᚋincidentᚐVocabulary[*v])
+	res := lean.MarshalString(marshalOVocabulary2ᚖincidentgraphᚋinternalᚋincidentᚐVocabulary[*v])
 	return res
 }
 
@@ -17938,7 +26042,7 @@ func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgq
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__EnumValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValue(ctx, sel, v[i])
@@ -17957,7 +26061,7 @@ func (ec *executionContext) marshalO__Field2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Field2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐField(ctx, sel, v[i])
@@ -17976,7 +26080,7 @@ func (ec *executionContext) marshalO__InputValue2ᚕgithubᚗcomᚋ99designsᚋg
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -17995,7 +26099,7 @@ func (ec *executionContext) marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgen�
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])

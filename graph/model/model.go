@@ -11,6 +11,25 @@ import (
 	"incidentgraph/internal/index"
 )
 
+// A case that is being written: what is known of it so far. It is stored nowhere. Slugs are those of terms that an
+// incident has or a vocabulary file lists; others are errors with the code UNKNOWN_TERM.
+type CaseDraft struct {
+	// What has been written so far, in any language, up to 100,000 characters.
+	Text *string `json:"text,omitempty"`
+	// The language of the text. Terms are looked for by their labels and cues in all languages whatever it is.
+	Language *string `json:"language,omitempty"`
+	// The slug of the organisation; it need not have any incident. Similarity does not ask for it.
+	Org *string `json:"org,omitempty"`
+	// The slug of the root cause.
+	RootCause *string `json:"rootCause,omitempty"`
+	// The slugs of contributing factors. The lists have at most 100 slugs together.
+	ContributingFactors []string `json:"contributingFactors,omitempty"`
+	// The slugs of components.
+	Components []string `json:"components,omitempty"`
+	// The slugs of symptoms.
+	Symptoms []string `json:"symptoms,omitempty"`
+}
+
 // Selects incidents. Members of one object are ANDed; `{}` matches everything; a null member restricts nothing. A
 // vocabulary slug that no term has is an error with suggestions, not an empty list.
 type IncidentFilter struct {
@@ -52,6 +71,9 @@ type IncidentFilter struct {
 	Links []*LinkFilter `json:"links,omitempty"`
 	// Shares terms with a case; the case itself does not match.
 	SharesTermsWith *SharesTermsFilter `json:"sharesTermsWith,omitempty"`
+	// The texts, the names of the organisation and of the terms have everything that this asks for, as in `Query.search` but
+	// without its wider search. A text without a word matches nothing.
+	Text *string `json:"text,omitempty"`
 }
 
 // One key of a sort. Ties after all keys go by caseId ascending, so that pages are stable.
@@ -93,8 +115,55 @@ type SharesTermsFilter struct {
 type VocabularyWeight struct {
 	// The vocabulary.
 	Vocabulary incident.Vocabulary `json:"vocabulary"`
-	// The factor of its terms' weights, finite and 0 or more.
+	// The factor of its terms' weights, 0 to 1000000.
 	Weight float64 `json:"weight"`
+}
+
+// The formats that a subgraph can be written in. All are UTF-8 text with the labels in the reader's language.
+type GraphFormat string
+
+const (
+	// The JSON of Cytoscape.js and Cytoscape Desktop: `elements` with `nodes` and `edges`.
+	GraphFormatCytoscapeJSON GraphFormat = "CYTOSCAPE_JSON"
+	// GraphML 1.0, valid against its XML schema.
+	GraphFormatGraphml GraphFormat = "GRAPHML"
+	// The language of Graphviz: an undirected `graph`.
+	GraphFormatDot GraphFormat = "DOT"
+)
+
+var AllGraphFormat = []GraphFormat{
+	GraphFormatCytoscapeJSON,
+	GraphFormatGraphml,
+	GraphFormatDot,
+}
+
+func (e GraphFormat) IsValid() bool {
+	switch e {
+	case GraphFormatCytoscapeJSON, GraphFormatGraphml, GraphFormatDot:
+		return true
+	}
+	return false
+}
+
+func (e GraphFormat) String() string {
+	return string(e)
+}
+
+func (e *GraphFormat) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = GraphFormat(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid GraphFormat", str)
+	}
+	return nil
+}
+
+func (e GraphFormat) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
 // The direction of a sort.

@@ -19,6 +19,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/text/language"
 
+	"incidentgraph/graph/lean"
 	"incidentgraph/internal/incident"
 )
 
@@ -58,7 +59,7 @@ func text(scalar, want string, v any) (string, error) {
 }
 
 // MarshalID writes an id.
-func MarshalID(id string) graphql.Marshaler { return graphql.MarshalString(id) }
+func MarshalID(id string) graphql.Marshaler { return lean.MarshalString(id) }
 
 // UnmarshalID takes a string or an integer.
 func UnmarshalID(v any) (string, error) {
@@ -144,7 +145,7 @@ func MarshalPartialDate(d incident.Date) graphql.Marshaler {
 	if d.IsZero() {
 		return graphql.Null
 	}
-	return graphql.MarshalString(d.String())
+	return lean.MarshalString(d.String())
 }
 
 // UnmarshalPartialDate reads a year, a year and month, or a day; null, where
@@ -166,7 +167,7 @@ func UnmarshalPartialDate(v any) (incident.Date, error) {
 }
 
 // MarshalLanguage writes a language tag.
-func MarshalLanguage(tag string) graphql.Marshaler { return graphql.MarshalString(tag) }
+func MarshalLanguage(tag string) graphql.Marshaler { return lean.MarshalString(tag) }
 
 // maxTag bounds the work of reading a tag: the longest registered ones have
 // 35 characters (RFC 5646, section 4.4.1).
@@ -220,7 +221,7 @@ func titleCase(tag string) string {
 }
 
 // MarshalURL writes an address.
-func MarshalURL(address string) graphql.Marshaler { return graphql.MarshalString(address) }
+func MarshalURL(address string) graphql.Marshaler { return lean.MarshalString(address) }
 
 // UnmarshalURL reads an absolute URL.
 func UnmarshalURL(v any) (string, error) {

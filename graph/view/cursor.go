@@ -22,6 +22,7 @@ const (
 	termList     list = 5
 	chainList    list = 6
 	memberList   list = 7
+	searchList   list = 8
 )
 
 // cursorVersion is the first byte of every cursor.

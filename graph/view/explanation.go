@@ -13,7 +13,7 @@ import (
 type SimilarityExplanation struct {
 	op          *Operation
 	measure     analysis.Measure
-	here, there string // case ids
+	here, there string // case ids; here is "" for a draft
 	explanation analysis.Explanation
 }
 
@@ -86,10 +86,14 @@ var (
 func (x *SimilarityExplanation) english() string {
 	var b strings.Builder
 	shared := x.explanation.Shared
+	first, here := x.here, x.here
+	if x.here == "" {
+		first, here = "The draft", "the draft"
+	}
 	if len(shared) == 0 {
-		fmt.Fprintf(&b, "%s and %s share no term", x.here, x.there)
+		fmt.Fprintf(&b, "%s and %s share no term", first, x.there)
 	} else {
-		fmt.Fprintf(&b, "%s and %s share ", x.here, x.there)
+		fmt.Fprintf(&b, "%s and %s share ", first, x.there)
 		named := shared[:min(len(shared), namedTerms)]
 		for i, w := range named {
 			switch {
@@ -99,14 +103,14 @@ func (x *SimilarityExplanation) english() string {
 			default:
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, "“%s” (in %d of %d incidents)", x.label(w, "en"), w.Count, x.op.index.Len())
+			fmt.Fprintf(&b, "“%s” (in %d of %d incidents)", x.op.labelIn(w.Term, "en"), w.Count, x.op.index.Len())
 		}
 		if more := len(shared) - len(named); more > 0 {
 			fmt.Fprintf(&b, " and %s more", count(more, "term"))
 		}
 	}
 	fmt.Fprintf(&b, "; %s only in %s, %d only in %s. The score is %s (%s).",
-		count(len(x.explanation.OnlyHere), "term is", "terms are"), x.here,
+		count(len(x.explanation.OnlyHere), "term is", "terms are"), here,
 		len(x.explanation.OnlyThere), x.there, score(x.explanation.Score), measuresInEnglish[x.measure])
 	return b.String()
 }
@@ -130,6 +134,10 @@ func score(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) }
 func (x *SimilarityExplanation) korean() string {
 	var b strings.Builder
 	shared := x.explanation.Shared
+	here := x.here
+	if here == "" {
+		here = "초안"
+	}
 	if len(shared) == 0 {
 		b.WriteString("두 사건에 공통된 항목이 없다")
 	} else {
@@ -139,7 +147,7 @@ func (x *SimilarityExplanation) korean() string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, "‘%s’(사건 %d건 중 %d건)", x.label(w, "ko"), x.op.index.Len(), w.Count)
+			fmt.Fprintf(&b, "‘%s’(사건 %d건 중 %d건)", x.op.labelIn(w.Term, "ko"), x.op.index.Len(), w.Count)
 		}
 		if more := len(shared) - len(named); more > 0 {
 			fmt.Fprintf(&b, " 외 %d개", more)
@@ -147,15 +155,7 @@ func (x *SimilarityExplanation) korean() string {
 		b.WriteString("이다")
 	}
 	fmt.Fprintf(&b, ". %s에만 있는 항목은 %d개, %s에만 있는 항목은 %d개다. 점수는 %s(%s)이다.",
-		x.here, len(x.explanation.OnlyHere), x.there, len(x.explanation.OnlyThere),
+		here, len(x.explanation.OnlyHere), x.there, len(x.explanation.OnlyThere),
 		score(x.explanation.Score), measuresInKorean[x.measure])
 	return b.String()
-}
-
-// label names a term in one language, in another where it has none in that.
-func (x *SimilarityExplanation) label(w analysis.WeightedTerm, language string) string {
-	t := x.op.index.Term(w.Term)
-	text := label(&t)
-	i, _ := Languages{language}.choose(text)
-	return text[i].Text
 }

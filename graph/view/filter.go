@@ -16,7 +16,7 @@ func (o *Operation) selected(base index.Set, where *model.IncidentFilter) (index
 	if err := o.alive(); err != nil {
 		return index.Set{}, err
 	}
-	f, err := o.filter(where, []any{"where"}, 0)
+	f, err := o.filter(where, &step{name: "where"}, 0)
 	if err != nil {
 		return index.Set{}, err
 	}
@@ -30,9 +30,34 @@ func (o *Operation) selected(base index.Set, where *model.IncidentFilter) (index
 	return base.And(matching), nil
 }
 
-// filter turns the GraphQL input into the index's filter. path leads to it;
+// step is one step of the path to a filter, from the argument on. Paths are put
+// together for errors alone.
+type step struct {
+	before *step
+	name   string // of the member; "" for an element of a list
+	index  int
+}
+
+func (s *step) member(name string) *step { return &step{before: s, name: name} }
+
+func (s *step) element(i int) *step { return &step{before: s, index: i} }
+
+func (s *step) path() []any {
+	var path []any
+	for ; s != nil; s = s.before {
+		if s.name != "" {
+			path = append(path, s.name)
+		} else {
+			path = append(path, s.index)
+		}
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// filter turns the GraphQL input into the index's filter. at is where it is;
 // hops counts the links followed on the way.
-func (o *Operation) filter(w *model.IncidentFilter, path []any, hops int) (f index.Filter, err error) {
+func (o *Operation) filter(w *model.IncidentFilter, at *step, hops int) (f index.Filter, err error) {
 	f = index.Filter{
 		CaseID:        w.CaseID,
 		Org:           w.Org,
@@ -52,25 +77,32 @@ func (o *Operation) filter(w *model.IncidentFilter, path []any, hops int) (f ind
 		},
 		SharesTermsWith: sharesTerms(w.SharesTermsWith),
 	}
-	if f.And, err = o.filters(w.And, step(path, "and"), hops); err != nil {
+	if w.Text != nil {
+		found, err := o.matchingText(*w.Text)
+		if err != nil {
+			return f, err
+		}
+		f.Within = &found
+	}
+	if f.And, err = o.filters(w.And, at.member("and"), hops); err != nil {
 		return f, err
 	}
-	if f.Or, err = o.filters(w.Or, step(path, "or"), hops); err != nil {
+	if f.Or, err = o.filters(w.Or, at.member("or"), hops); err != nil {
 		return f, err
 	}
-	if f.Not, err = o.optionalFilter(w.Not, step(path, "not"), hops); err != nil {
+	if f.Not, err = o.optionalFilter(w.Not, at.member("not"), hops); err != nil {
 		return f, err
 	}
 	for i, l := range w.Links {
 		link := index.LinkFilter{Kind: l.Kind, Direction: l.Direction, MinCount: l.MinCount, MaxCount: l.MaxCount}
-		at := step(path, "links", i)
+		at := at.member("links").element(i)
 		if limit := o.settings.Limits.MaxHops; hops >= limit {
-			return f, &LimitError{Limit: "maxHops", Max: limit, Value: hops + 1, Path: at}
+			return f, &LimitError{Limit: "maxHops", Max: limit, Value: hops + 1, Path: at.path()}
 		}
-		if link.Some, err = o.optionalFilter(l.Some, step(at, "some"), hops+1); err != nil {
+		if link.Some, err = o.optionalFilter(l.Some, at.member("some"), hops+1); err != nil {
 			return f, err
 		}
-		if link.None, err = o.optionalFilter(l.None, step(at, "none"), hops+1); err != nil {
+		if link.None, err = o.optionalFilter(l.None, at.member("none"), hops+1); err != nil {
 			return f, err
 		}
 		f.Links = append(f.Links, link)
@@ -79,13 +111,13 @@ func (o *Operation) filter(w *model.IncidentFilter, path []any, hops int) (f ind
 }
 
 // filters turns a list; nil stays nil, for an empty list means something else.
-func (o *Operation) filters(ws []*model.IncidentFilter, path []any, hops int) ([]index.Filter, error) {
+func (o *Operation) filters(ws []*model.IncidentFilter, at *step, hops int) ([]index.Filter, error) {
 	if ws == nil {
 		return nil, nil
 	}
 	fs := make([]index.Filter, len(ws))
 	for i, w := range ws {
-		f, err := o.filter(w, step(path, i), hops)
+		f, err := o.filter(w, at.element(i), hops)
 		if err != nil {
 			return nil, err
 		}
@@ -94,15 +126,13 @@ func (o *Operation) filters(ws []*model.IncidentFilter, path []any, hops int) ([
 	return fs, nil
 }
 
-func (o *Operation) optionalFilter(w *model.IncidentFilter, path []any, hops int) (*index.Filter, error) {
+func (o *Operation) optionalFilter(w *model.IncidentFilter, at *step, hops int) (*index.Filter, error) {
 	if w == nil {
 		return nil, nil
 	}
-	f, err := o.filter(w, path, hops)
+	f, err := o.filter(w, at, hops)
 	return &f, err
 }
-
-func step(path []any, steps ...any) []any { return slices.Concat(path, steps) }
 
 func sharesTerms(s *model.SharesTermsFilter) *index.SharesTermsFilter {
 	if s == nil {

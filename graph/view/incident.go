@@ -379,6 +379,8 @@ type UnresolvedLink struct {
 // IncidentConnection is a list of incidents, in pages.
 type IncidentConnection struct {
 	connection[*Incident, *IncidentEdge]
+	op  *Operation
+	set index.Set // the whole list
 }
 
 // IncidentEdge is one element of a list of incidents.
@@ -425,7 +427,7 @@ func (o *Operation) incidents(set index.Set, where *model.IncidentFilter, orderB
 	if set, err = o.selected(set, where); err != nil {
 		return nil, err
 	}
-	return &IncidentConnection{connection[*Incident, *IncidentEdge]{
+	return &IncidentConnection{op: o, set: set, connection: connection[*Incident, *IncidentEdge]{
 		load: func() (page[*IncidentEdge], error) {
 			at := o.index.Page(set, by, index.PageArgs{
 				First: p.first, Last: p.last, After: p.after.indexKey(), Before: p.before.indexKey(),

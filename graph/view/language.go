@@ -1,7 +1,7 @@
 package view
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +22,14 @@ const (
 
 // ParseAcceptLanguage reads an Accept-Language header (RFC 9110, section
 // 12.5.4): the ranges by falling weight, in the order given where that is the
-// same. What is malformed, or has the weight 0, is left out.
-func ParseAcceptLanguage(header string) Languages {
+// same. What is malformed is left out; what has the weight 0 is in refused.
+func ParseAcceptLanguage(header string) (wanted, refused Languages) {
 	if len(header) > maxAcceptLanguage {
 		header = header[:maxAcceptLanguage]
 		header = header[:max(0, strings.LastIndexByte(header, ','))]
 	}
 	if header == "" {
-		return nil
+		return nil, nil
 	}
 	type weighted struct {
 		tag string
@@ -43,41 +43,35 @@ func ParseAcceptLanguage(header string) Languages {
 		if !ok {
 			tag, ok = scalar.CanonicalTag(tag)
 		}
-		if q := weight(params); ok && q > 0 && len(ranges) < maxRanges {
+		q, valid := weight(params)
+		switch {
+		case !ok || !valid:
+		case q == 0 && len(refused) < maxRanges:
+			refused = append(refused, tag)
+		case q > 0 && len(ranges) < maxRanges:
 			ranges = append(ranges, weighted{tag, q})
 		}
 	}
-	slices.SortStableFunc(ranges, func(a, b weighted) int {
-		switch {
-		case a.q > b.q:
-			return -1
-		case a.q < b.q:
-			return 1
-		}
-		return 0
-	})
-	languages := make(Languages, len(ranges))
+	slices.SortStableFunc(ranges, func(a, b weighted) int { return cmp.Compare(b.q, a.q) })
+	wanted = make(Languages, len(ranges))
 	for i, r := range ranges {
-		languages[i] = r.tag
+		wanted[i] = r.tag
 	}
-	return languages
+	return wanted, refused
 }
 
-// weight reads "q=0.5"; 1 where there is none, 0 where it is malformed.
-func weight(params string) float64 {
+// weight reads "q=0.5"; 1 where there is none, false where it is malformed.
+func weight(params string) (float64, bool) {
 	params = strings.TrimSpace(params)
 	if params == "" {
-		return 1
+		return 1, true
 	}
 	value, ok := strings.CutPrefix(strings.ToLower(params), "q=")
 	if !ok {
-		return 0
+		return 0, false
 	}
 	q, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(q) || q < 0 || q > 1 {
-		return 0
-	}
-	return q
+	return q, err == nil && q >= 0 && q <= 1
 }
 
 // english stands in where a reader asks for no language, and is tried before
@@ -95,6 +89,32 @@ func (l Languages) choose(t incident.Text) (version int, fallback bool) {
 	}
 	fallback = !slices.Contains(l, "*")
 	return max(0, english.find(t)), fallback
+}
+
+// refuses tells whether a range is the beginning of a tag, or the tag.
+func (l Languages) refuses(tag string) bool {
+	return slices.ContainsFunc(l, func(r string) bool {
+		return tag == r || len(tag) > len(r) && tag[len(r)] == '-' && tag[:len(r)] == r
+	})
+}
+
+// chooseBut is choose for a reader who refuses some languages unless he asks
+// for them more closely, as in "en-GB, en;q=0": versions in them are taken only
+// where there is nothing else, and are a fallback.
+func (l Languages) chooseBut(refused Languages, t incident.Text) (version int, fallback bool) {
+	left := make(incident.Text, 0, len(t))
+	places := make([]int, 0, len(t))
+	for i := range t {
+		if !refused.refuses(t[i].Language) || slices.Contains(l, t[i].Language) {
+			left, places = append(left, t[i]), append(places, i)
+		}
+	}
+	if len(left) == 0 {
+		version, _ = l.choose(t)
+		return version, true
+	}
+	version, fallback = l.choose(left)
+	return places[version], fallback || len(l) == 0 && (refused.refuses("en") || slices.Contains(refused, "*"))
 }
 
 // find looks the ranges up (RFC 4647, section 3.4); where that finds nothing
@@ -171,7 +191,13 @@ func (o *Operation) text(t incident.Text, asked []string) *LocalizedText {
 	if len(asked) > 0 {
 		languages = asked[:min(len(asked), maxLanguages)]
 	}
-	i, fallback := languages.choose(t)
+	var i int
+	var fallback bool
+	if len(o.refused) > 0 && len(asked) == 0 {
+		i, fallback = languages.chooseBut(o.refused, t)
+	} else {
+		i, fallback = languages.choose(t)
+	}
 	return &LocalizedText{Text: t[i].Text, Language: t[i].Language, IsFallback: fallback, versions: t}
 }
 

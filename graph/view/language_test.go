@@ -24,7 +24,7 @@ func TestParseAcceptLanguage(t *testing.T) {
 		{"en" + strings.Repeat(", fr", 40), Languages{"en", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr", "fr"}},
 		{strings.Repeat("x", 5000), nil},
 	} {
-		got := ParseAcceptLanguage(c.header)
+		got, _ := ParseAcceptLanguage(c.header)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("ParseAcceptLanguage(%.60q) (-want +got):\n%s", c.header, diff)
 		}
@@ -71,6 +71,36 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+func TestRefusedLanguages(t *testing.T) {
+	for _, c := range []struct {
+		header   string
+		tags     []string
+		want     string
+		fallback bool
+	}{
+		{"en;q=0", []string{"en", "ko"}, "ko", true},
+		{"en;q=0", []string{"en"}, "en", true},
+		{"en;q=0", []string{"en-GB", "ko"}, "ko", true},
+		{"en;q=0, en-GB", []string{"en", "en-GB"}, "en-GB", false},
+		{"en;q=0, *", []string{"en", "ko"}, "ko", false},
+		{"en;q=0, *", []string{"en"}, "en", true},
+		{"ko, en;q=0", []string{"en", "fr"}, "fr", true},
+		{"ko, en;q=0", []string{"en", "ko"}, "ko", false},
+		{"ko;q=0", []string{"en", "ko"}, "en", false},
+		{"*;q=0", []string{"en"}, "en", true},
+	} {
+		var text incident.Text
+		for _, tag := range c.tags {
+			text = append(text, incident.LanguageText{Language: tag, Text: "in " + tag})
+		}
+		wanted, refused := ParseAcceptLanguage(c.header)
+		i, fallback := wanted.chooseBut(refused, text)
+		if got := text[i].Language; got != c.want || fallback != c.fallback {
+			t.Errorf("%s of %v = %s, %t, want %s, %t", c.header, c.tags, got, fallback, c.want, c.fallback)
+		}
+	}
+}
+
 func TestTranslation(t *testing.T) {
 	x := &LocalizedText{versions: incident.Text{{Language: "en", Text: "a"}, {Language: "ko", Text: "b"}}}
 	for _, c := range []struct {
@@ -92,12 +122,15 @@ func FuzzParseAcceptLanguage(f *testing.F) {
 	}
 	text := incident.Text{{Language: "ko", Text: "a"}, {Language: "en-GB", Text: "b"}}
 	f.Fuzz(func(t *testing.T, header string) {
-		languages := ParseAcceptLanguage(header)
+		languages, refused := ParseAcceptLanguage(header)
 		if len(languages) > maxRanges {
 			t.Errorf("ParseAcceptLanguage(%q) gives %d ranges, want at most %d", header, len(languages), maxRanges)
 		}
 		if i, _ := languages.choose(text); i < 0 || i >= len(text) {
 			t.Errorf("choose = %d, want a version", i)
+		}
+		if i, _ := languages.chooseBut(refused, text); i < 0 || i >= len(text) {
+			t.Errorf("chooseBut = %d, want a version", i)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"incidentgraph/graph/lean"
 	"incidentgraph/graph/scalar"
 )
 
@@ -17,16 +18,19 @@ import (
 
 // writeLeaf writes an object; value gives the value of each field selected.
 func writeLeaf(ctx context.Context, w io.Writer, types []string, value func(f *graphql.CollectedField) graphql.Marshaler) {
+	if lean.Full(w) {
+		return
+	}
 	selected := graphql.GetFieldContext(ctx).Field.Selections
 	fields := graphql.CollectFields(graphql.GetOperationContext(ctx), selected, types)
 	separator := "{"
 	for i := range fields {
 		_, _ = io.WriteString(w, separator)
 		separator = ","
-		graphql.MarshalString(fields[i].Alias).MarshalGQL(w)
+		lean.MarshalString(fields[i].Alias).MarshalGQL(w)
 		_, _ = io.WriteString(w, ":")
 		if fields[i].Name == "__typename" {
-			graphql.MarshalString(types[0]).MarshalGQL(w)
+			lean.MarshalString(types[0]).MarshalGQL(w)
 			continue
 		}
 		value(&fields[i]).MarshalGQL(w)
@@ -39,7 +43,7 @@ func optional(s string, ok bool) graphql.Marshaler {
 	if !ok {
 		return graphql.Null
 	}
-	return graphql.MarshalString(s)
+	return lean.MarshalString(s)
 }
 
 // errNotInput is why an output type has a method to read it at all: gqlgen
@@ -53,7 +57,7 @@ func (t *LocalizedText) MarshalGQLContext(ctx context.Context, w io.Writer) erro
 	writeLeaf(ctx, w, localizedText, func(f *graphql.CollectedField) graphql.Marshaler {
 		switch f.Name {
 		case "text":
-			return graphql.MarshalString(t.Text)
+			return lean.MarshalString(t.Text)
 		case "language":
 			return scalar.MarshalLanguage(t.Language)
 		case "isFallback":

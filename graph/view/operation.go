@@ -15,6 +15,8 @@ type Settings struct {
 	// Version is that of the program.
 	Version string
 	Limits  Limits
+	// Concepts is the vocabulary that drafts are searched for; nil for none.
+	Concepts *incident.Concepts
 }
 
 // Operation is what one GraphQL operation sees: one state of the store, and
@@ -26,17 +28,20 @@ type Operation struct {
 	records   *ingest.View
 	index     *index.Snapshot
 	languages Languages
+	refused   Languages
 	settings  *Settings
 }
 
 // Begin makes an operation on a view, which must stay open until its answer
 // is made. acceptLanguage is the request's header, "" if it has none.
 func Begin(ctx context.Context, v *ingest.View, acceptLanguage string, s *Settings) *Operation {
+	wanted, refused := ParseAcceptLanguage(acceptLanguage)
 	return &Operation{
 		ctx:       ctx,
 		records:   v,
 		index:     v.Index(),
-		languages: ParseAcceptLanguage(acceptLanguage),
+		languages: wanted,
+		refused:   refused,
 		settings:  s,
 	}
 }
@@ -102,6 +107,7 @@ type Limits struct {
 	MaxFields        int
 	MaxRootFields    int
 	MaxConcurrent    int
+	MaxResponseBytes int
 	Timeout          time.Duration
 }
 
@@ -115,7 +121,7 @@ func DefaultLimits() Limits {
 		MaxCost:          20_000,
 		MaxPageSize:      100,
 		MaxHops:          6,
-		MaxNodes:         100,
+		MaxNodes:         500,
 		MaxAliases:       100,
 		MaxBodyBytes:     256 << 10,
 		MaxDocumentBytes: 64 << 10,
@@ -123,6 +129,7 @@ func DefaultLimits() Limits {
 		MaxFields:        500,
 		MaxRootFields:    50,
 		MaxConcurrent:    256,
+		MaxResponseBytes: 8 << 20,
 		Timeout:          10 * time.Second,
 	}
 }

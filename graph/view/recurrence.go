@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"incidentgraph/graph/model"
+	"incidentgraph/internal/analysis"
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/index"
 )
@@ -73,6 +74,18 @@ func (c *RecurrenceChain) PersistentFactors() []*ContributingFactor {
 	return termsOf[ContributingFactor](c.op, ids)
 }
 
+// Gaps tells how long after their parents the members happened.
+func (c *RecurrenceChain) Gaps() *DurationDistribution {
+	members := c.loaded().Members
+	var known []float64
+	for i := range members {
+		if days, ok := gapDays(&members[i]); ok && days >= 0 {
+			known = append(known, float64(days)*(24*time.Hour).Seconds())
+		}
+	}
+	return &DurationDistribution{analysis.NewDistribution(known, len(members)-1-len(known))}
+}
+
 // Members are the cases of the chain.
 func (c *RecurrenceChain) Members(first *int, after *string) (*RecurrenceMemberConnection, error) {
 	p, err := c.op.check(PageArgs{First: first, After: after}, memberList, "", 2)
@@ -123,12 +136,15 @@ func (e *RecurrenceMemberEdge) Parent() *Incident { return e.incident.op.inciden
 func (e *RecurrenceMemberEdge) Depth() int { return e.member.Depth }
 
 // GapDays is how many days after its parent the member happened.
-func (e *RecurrenceMemberEdge) GapDays() (int, bool) {
-	parent := e.member.Parent
-	if parent == nil || parent.Date.Day() == 0 || e.member.Node.Date.Day() == 0 {
+func (e *RecurrenceMemberEdge) GapDays() (int, bool) { return gapDays(e.member) }
+
+// gapDays gives the days from the parent of a member to the member; false where
+// it has none, or one of the dates is not known to the day.
+func gapDays(m *index.ChainMember) (int, bool) {
+	if m.Parent == nil || m.Parent.Date.Day() == 0 || m.Node.Date.Day() == 0 {
 		return 0, false
 	}
-	gap := e.member.Node.Date.FirstDay().Sub(parent.Date.FirstDay())
+	gap := m.Node.Date.FirstDay().Sub(m.Parent.Date.FirstDay())
 	return int(gap / (24 * time.Hour)), true
 }
 

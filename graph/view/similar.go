@@ -50,6 +50,10 @@ func (i *Incident) Similar(measure *analysis.Measure, by []*model.VocabularyWeig
 	}, nil
 }
 
+// maxWeight keeps sums of weights, and of their squares, far from the end of
+// what a float can hold.
+const maxWeight = 1_000_000
+
 // weights turns the argument by into weights.
 func weights(by []*model.VocabularyWeight) (analysis.Weights, error) {
 	if len(by) == 0 {
@@ -63,6 +67,8 @@ func weights(by []*model.VocabularyWeight) (analysis.Weights, error) {
 			return w, &InputError{Path: []any{"by", n, "vocabulary"}, Reason: "a vocabulary may be named once"}
 		case b.Weight < 0:
 			return w, &InputError{Path: []any{"by", n, "weight"}, Reason: "must not be negative"}
+		case !(b.Weight <= maxWeight): // NaN, too
+			return w, &InputError{Path: []any{"by", n, "weight"}, Reason: "must be 1000000 or less"}
 		}
 		given[b.Vocabulary], w[b.Vocabulary] = true, b.Weight
 	}
@@ -175,11 +181,16 @@ func (e *SimilarIncidentEdge) Cursor() string {
 
 // Explanation shows how the score comes about.
 func (e *SimilarIncidentEdge) Explanation() *SimilarityExplanation {
+	return e.explain(e.incident.node)
+}
+
+// explain compares the incident with one other.
+func (s *similarity) explain(there *index.Node) *SimilarityExplanation {
 	return &SimilarityExplanation{
-		op:          e.op,
-		measure:     e.measure,
-		here:        e.here.ID,
-		there:       e.incident.node.ID,
-		explanation: analysis.Explain(e.op.index, e.here, e.incident.node, e.measure, e.weights),
+		op:          s.op,
+		measure:     s.measure,
+		here:        s.here.ID,
+		there:       there.ID,
+		explanation: analysis.Explain(s.op.index, s.here, there, s.measure, s.weights),
 	}
 }

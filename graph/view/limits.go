@@ -1,0 +1,31 @@
+package view
+
+// Bounds of what a request may hold that no server has reason to change.
+const (
+	// MaxInputDepth is how deep lists and objects in an argument or variable
+	// may be nested, MaxFilterDepth how deep filters may.
+	MaxInputDepth, MaxFilterDepth = 64, 16
+	// MaxInputElements is how many elements the lists of a request's variables,
+	// or of its document, may have together, MaxListLength how many one may.
+	MaxInputElements, MaxListLength = 5000, 1000
+	// MaxLanguages, MaxOrders and MaxWeights are how many elements the lists of
+	// languages, of an order and of weights may have.
+	MaxLanguages, MaxOrders, MaxWeights = maxLanguages, 8, 6
+	// MaxElements is how many elements the lists of an answer may have together.
+	MaxElements = 100_000
+)
+
+// MaxInputDepth is how deep lists and objects may be nested.
+func (*Limits) MaxInputDepth() int { return MaxInputDepth }
+
+// MaxFilterDepth is how deep filters may be nested.
+func (*Limits) MaxFilterDepth() int { return MaxFilterDepth }
+
+// MaxInputElements is how many elements lists may have together.
+func (*Limits) MaxInputElements() int { return MaxInputElements }
+
+// MaxListLength is how many elements one list may have.
+func (*Limits) MaxListLength() int { return MaxListLength }
+
+// MaxElements is how many elements the lists of an answer may have together.
+func (*Limits) MaxElements() int { return MaxElements }
