@@ -174,7 +174,7 @@ func soundStore(ctx context.Context, path string) (about string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer snap.Close()
+	defer func() { err = errors.Join(err, snap.Close()) }()
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err

@@ -22,17 +22,8 @@ func checkCommand() *cli.Command {
 			"index with the stored state, and lists recurrence cycles and links to cases that\n" +
 			"are not stored. Such links are no fault; anything else is, and gives status 1.\n" +
 			"Nothing is written. Where a server has the store open, the server checks it.",
-		Flags: []cli.Flag{dbFlag(dbExisting)},
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			if err := noArguments(cmd); err != nil {
-				return err
-			}
-			path, err := required(cmd, "db")
-			if err != nil {
-				return err
-			}
-			return check(ctx, path, cmd.Root().Writer)
-		},
+		Flags:  []cli.Flag{dbFlag(dbExisting)},
+		Action: onStore(check),
 	}
 }
 

@@ -80,6 +80,7 @@ type control struct {
 	listener *socketListener
 	ready    chan struct{}    // closed when ingester is set
 	ingester *ingest.Ingester // read it after ready
+	stopped  chan struct{}    // closed by stop
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 }
@@ -92,7 +93,7 @@ func newControl(s *boltstore.Store, log *slog.Logger) (*control, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &control{store: s, log: log, listener: listener, ready: make(chan struct{}), cancel: cancel}
+	c := &control{store: s, log: log, listener: listener, ready: make(chan struct{}), stopped: make(chan struct{}), cancel: cancel}
 	c.running.Go(func() { c.accept(ctx) })
 	return c, nil
 }
@@ -103,9 +104,10 @@ func (c *control) serve(in *ingest.Ingester) {
 	close(c.ready)
 }
 
-// stop takes no more commands, waits for those under way until ctx ends, and
-// breaks them off then. The socket's file is gone after it.
+// stop takes no more commands, waits for those that have begun until ctx ends,
+// and breaks them off then. The socket's file is gone after it.
 func (c *control) stop(ctx context.Context) error {
+	close(c.stopped)
 	err := c.listener.Close()
 	stopWaiting := context.AfterFunc(ctx, c.cancel)
 	defer stopWaiting()
@@ -135,7 +137,7 @@ func (c *control) accept(ctx context.Context) {
 
 // handle does one command. Its context ends when the other side goes away.
 func (c *control) handle(ctx context.Context, conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := &frameWriter{w: conn}
@@ -162,14 +164,14 @@ func (c *control) handle(ctx context.Context, conn net.Conn) {
 	if !keep() {
 		<-freed
 	}
+	c.logCommand(request, result, time.Since(began))
 	_ = conn.SetDeadline(time.Now().Add(controlGoodbye))
 	if err := out.writeJSON(frameResult, result); err == nil {
 		in.discard()
 		pump.Wait() // until the other side has hung up: what it has not read could be lost
 	}
-	conn.Close()
+	_ = conn.Close()
 	pump.Wait()
-	c.logCommand(request, result, time.Since(began))
 }
 
 func (c *control) logCommand(request controlRequest, result controlResult, took time.Duration) {
@@ -214,6 +216,8 @@ func (c *control) do(ctx context.Context, request controlRequest, in *input, out
 	}()
 	select {
 	case <-c.ready:
+	case <-c.stopped:
+		return controlResult{Error: stopping}
 	case <-ctx.Done():
 		return controlResult{Error: stopping}
 	}

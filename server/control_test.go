@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -215,6 +217,39 @@ func TestControlReadsOn(t *testing.T) {
 	}
 }
 
+// TestControlTogether: several commands at a time each do all of their work.
+func TestControlTogether(t *testing.T) {
+	const imports, records = 6, 60
+	dir := t.TempDir()
+	db := filepath.Join(dir, "case.db")
+	p := startServer(t, "--db", db)
+	var running sync.WaitGroup
+	for i := range imports {
+		var lines strings.Builder
+		for r := range records {
+			fmt.Fprintf(&lines, `{"id":"T-%d-%d","recurrence_of":"T-%d-%d"}`+"\n", i, r, (i+1)%imports, r+1)
+		}
+		file := writeFile(t, filepath.Join(dir, fmt.Sprint(i)), lines.String())
+		running.Go(func() {
+			if report, err := importFile(db, file); err != nil || report.Created != records {
+				t.Errorf("import %d = %+v, %v", i, report, err)
+			}
+		})
+		running.Go(func() {
+			if err := check(t.Context(), db, io.Discard); err != nil {
+				t.Errorf("check during imports: %v", err)
+			}
+		})
+	}
+	running.Wait()
+	if got := strings.Count(mustRun(t, "export", "--db", db), "\n"); got != imports*records {
+		t.Errorf("the store holds %d records, want %d", got, imports*records)
+	}
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestControlLongPath: a folder may be deeper than a socket's name is long.
 func TestControlLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 30), strings.Repeat("long", 20))
@@ -235,21 +270,31 @@ func TestControlLongPath(t *testing.T) {
 	}
 }
 
-// TestControlWaits: what comes while a store is being loaded waits.
-func TestControlWaits(t *testing.T) {
+// unreadyControl opens a store and its socket as a server does before it
+// loads, and runs a check, which waits.
+func unreadyControl(t *testing.T) (store *boltstore.Store, c *control, checked <-chan error) {
+	t.Helper()
 	db := filepath.Join(t.TempDir(), "case.db")
-	s, _ := newTestSite()
+	site, _ := newTestSite()
 	store, err := boltstore.Open(db, boltstore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	c, err := newControl(store, s.observer.log)
-	if err != nil {
+	t.Cleanup(func() { store.Close() })
+	if c, err = newControl(store, site.observer.log); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- check(context.Background(), db, io.Discard) }()
+	if err := eventually("the command to wait", func() bool { return connections(t, db) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	return store, c, done
+}
+
+// TestControlWaits: what comes while a store is being loaded waits.
+func TestControlWaits(t *testing.T) {
+	store, c, done := unreadyControl(t)
 	select {
 	case err := <-done:
 		t.Errorf("check ended (%v) before the store was loaded", err)
@@ -265,5 +310,20 @@ func TestControlWaits(t *testing.T) {
 	}
 	if err := c.stop(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestControlNeverReady: a server that cannot load keeps no command waiting.
+func TestControlNeverReady(t *testing.T) {
+	_, c, done := unreadyControl(t)
+	began := time.Now()
+	if err := c.stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err == nil || err.Error() != stopping {
+		t.Errorf("check() = %v, want %q", err, stopping)
+	}
+	if took := time.Since(began); took > controlGoodbye {
+		t.Errorf("the stop took %v", took)
 	}
 }

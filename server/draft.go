@@ -97,12 +97,21 @@ func syncFolder(path string) error {
 
 // notSame refuses an output that would replace the store itself.
 func notSame(db, output string) error {
-	a, err := os.Stat(db)
-	if err != nil {
+	if _, err := os.Stat(db); err != nil {
 		return err
 	}
-	if b, err := os.Stat(output); err == nil && os.SameFile(a, b) {
+	if sameFile(db, output) {
 		return fmt.Errorf("%s: the output is the store itself", output)
 	}
 	return nil
+}
+
+// sameFile tells whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -66,6 +68,20 @@ func required(cmd *cli.Command, flag string) (string, error) {
 		return "", usagef(cmd, "%s FILE is missing", dashed(flag))
 	}
 	return value, nil
+}
+
+// onStore makes the action of a command that takes a store and nothing else.
+func onStore(do func(ctx context.Context, db string, out io.Writer) error) cli.ActionFunc {
+	return func(ctx context.Context, cmd *cli.Command) error {
+		if err := noArguments(cmd); err != nil {
+			return err
+		}
+		path, err := required(cmd, "db")
+		if err != nil {
+			return err
+		}
+		return do(ctx, path, cmd.Root().Writer)
+	}
 }
 
 // vocabularyFlags say which vocabulary the index is made with.

@@ -104,7 +104,8 @@ type hosts struct {
 // ServeHTTP implements http.Handler.
 func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := hostname(r.Host)
-	if h.names != nil && !slices.Contains(h.names, name) && net.ParseIP(name) == nil && !isLocalhost(name) {
+	// Without a name it is no browser.
+	if h.names != nil && name != "" && !slices.Contains(h.names, name) && net.ParseIP(name) == nil && !isLocalhost(name) {
 		http.Error(w, "this server does not go by the name in the request's Host header; --allowed-host tells it more names", http.StatusMisdirectedRequest)
 		return
 	}

@@ -76,9 +76,19 @@ func runImport(ctx context.Context, cmd *cli.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	rejected := cmd.String("rejects")
+	inputs := []string{path}
+	for _, s := range sources { // the files of folders, too
+		inputs = append(inputs, s.Name)
+	}
+	for _, p := range inputs {
+		if sameFile(p, rejected) {
+			return usagef(cmd, "--rejects would overwrite %s", p)
+		}
+	}
 	stderr := cmd.Root().ErrWriter
 	bar := newProgress(stderr, isTerminal(stderr))
-	rejects, err := newRejects(cmd.String("rejects"), bar)
+	rejects, err := newRejects(rejected, bar)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ func limitFlags() []limitFlag {
 		{"max-depth", "how deep fields may be nested", func(l *graph.Limits) *int { return &l.MaxDepth }},
 		{"max-cost", "what an operation may cost: 1 a field, times the sizes of the lists that it is in", func(l *graph.Limits) *int { return &l.MaxCost }},
 		{"max-page-size", "how many elements a page may have", func(l *graph.Limits) *int { return &l.MaxPageSize }},
-		{"max-hops", "how many links a filter may follow one after another", func(l *graph.Limits) *int { return &l.MaxHops }},
-		{"max-nodes", "how many ids may be looked up at once", func(l *graph.Limits) *int { return &l.MaxNodes }},
+		{"max-hops", "how many links a filter may follow one after another, and how many steps a path may have", func(l *graph.Limits) *int { return &l.MaxHops }},
+		{"max-nodes", "how many ids may be looked up at once, and how many nodes a subgraph may have", func(l *graph.Limits) *int { return &l.MaxNodes }},
+		{"max-response-bytes", "how many bytes the data of an answer may have", func(l *graph.Limits) *int { return &l.MaxResponseBytes }},
 		{"max-concurrent", "how many operations may run at a time; more get the status 503 with Retry-After", func(l *graph.Limits) *int { return &l.MaxConcurrent }},
 	}
 }
@@ -74,6 +75,18 @@ func intFlag(name string, value int, usage string) *cli.IntFlag {
 		}
 		return nil
 	}}
+}
+
+// responseCacheFlag takes the size of the response cache.
+func responseCacheFlag() *cli.IntFlag {
+	f := intFlag("response-cache", graph.DefaultResponseCacheBytes, "how many `BYTES` of answers to keep for equal requests at the same revision; 0 keeps none")
+	f.Validator = func(n int) error {
+		if n < 0 {
+			return errors.New("want 0 or more bytes")
+		}
+		return nil
+	}
+	return f
 }
 
 // durationFlag takes a positive time.

@@ -60,6 +60,8 @@ func withCommand(args []string) []string {
 	switch {
 	case len(args) < 2:
 		return []string{programName, defaultCommand}
+	case args[1] == "--version": // what many programs have
+		return []string{programName, "version"}
 	case strings.HasPrefix(args[1], "-") && args[1] != "-h" && args[1] != "--help":
 		return slices.Insert(slices.Clone(args), 1, defaultCommand)
 	}

@@ -24,6 +24,7 @@ type metrics struct {
 	bytes      *prometheus.CounterVec   // by route
 	inFlight   prometheus.Gauge
 	errors     *prometheus.CounterVec // by code
+	cached     *prometheus.CounterVec // by result
 	cost       prometheus.Histogram
 	imports    *prometheus.CounterVec // by result
 	imported   *prometheus.CounterVec // records, by outcome
@@ -46,6 +47,8 @@ func newMetrics(version, commit string) *metrics {
 			Help: "HTTP requests being answered now."}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: "graphql_errors_total",
 			Help: "Errors in GraphQL answers, by extensions.code."}, []string{"code"}),
+		cached: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: "response_cache_total",
+			Help: "Requests that the response cache was asked for, by result: hit or miss."}, []string{"result"}),
 		cost: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "graphql_cost",
 			Help: "Cost of GraphQL operations within the limits.", Buckets: prometheus.ExponentialBuckets(1, 4, 9)}),
 		imports: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: "imports_total",
@@ -58,7 +61,7 @@ func newMetrics(version, commit string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info",
 		Help: "Always 1; the labels tell the program's version and commit.", ConstLabels: prometheus.Labels{"version": version, "commit": commit}})
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.inFlight, m.errors, m.cost, m.imports, m.imported, m.lastImport, build,
+	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.inFlight, m.errors, m.cached, m.cost, m.imports, m.imported, m.lastImport, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -80,6 +83,9 @@ func (m *metrics) request(method string, seen *observed) {
 func (m *metrics) operation(seen graph.Observation) {
 	for _, code := range seen.Codes {
 		m.errors.WithLabelValues(code).Inc()
+	}
+	if seen.Cache != "" {
+		m.cached.WithLabelValues(seen.Cache).Inc()
 	}
 	if seen.Cost > 0 {
 		m.cost.Observe(float64(seen.Cost))

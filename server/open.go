@@ -46,8 +46,8 @@ func concepts(cmd *cli.Command) (*incident.Concepts, error) {
 
 // openLibrary gives an ingester over a store in memory that holds the starter
 // library.
-func openLibrary(ctx context.Context, c *incident.Concepts) (*ingest.Ingester, error) {
-	in, err := ingest.New(ctx, store.NewMemory(), c, nil)
+func openLibrary(ctx context.Context, c *incident.Concepts, options ...ingest.Option) (*ingest.Ingester, error) {
+	in, err := ingest.New(ctx, store.NewMemory(), c, nil, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func withStore(ctx context.Context, path string, o boltstore.Options, here func(
 		return err
 	}
 	if server != nil {
-		defer server.Close()
+		defer func() { _ = server.Close() }() // after the result nothing is left to lose
 		return there(server)
 	}
 	return errors.Join(here(s), s.Close())

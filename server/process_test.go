@@ -72,7 +72,7 @@ func eventually(what string, holds func() bool) error {
 }
 
 var printedAddress = regexp.MustCompile(`(?m)^graphql +(http://\S+)/graphql$`)
-var loggedAdmin = regexp.MustCompile(`"msg":"admin","address":"([^"]+)"`)
+var printedAdmin = regexp.MustCompile(`(?m)^metrics +(http://\S+)/metrics$`)
 
 // waitForAddress waits until a server has printed where it is.
 func (p *process) waitForAddress() error {
@@ -86,8 +86,8 @@ func (p *process) waitForAddress() error {
 	if err == nil && p.url == "" {
 		err = fmt.Errorf("the server has ended: %w\n%s", p.err, p.stderr.String())
 	}
-	if m := loggedAdmin.FindStringSubmatch(p.stderr.String()); m != nil {
-		p.admin = "http://" + m[1]
+	if m := printedAdmin.FindStringSubmatch(p.stdout.String()); m != nil {
+		p.admin = m[1]
 	}
 	return err
 }

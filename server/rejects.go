@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode"
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/ingest"
@@ -40,6 +42,16 @@ func newRejectLine(j ingest.Reject) rejectLine {
 	return line
 }
 
+// printable replaces what a terminal would take for a command.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
+
 // rejects reports bad records: a line each to out, and to a file if asked.
 type rejects struct {
 	out   io.Writer
@@ -64,13 +76,13 @@ func newRejects(path string, out io.Writer) (*rejects, error) {
 func (r *rejects) add(line rejectLine) {
 	switch r.shown++; {
 	case r.shown <= maxShown:
-		fmt.Fprintf(r.out, "%s:%d: ", line.File, line.Line)
+		text := fmt.Sprintf("%s:%d: ", line.File, line.Line)
 		for _, s := range []string{line.CaseID, line.Member} {
 			if s != "" {
-				fmt.Fprintf(r.out, "%s: ", s)
+				text += s + ": "
 			}
 		}
-		fmt.Fprintln(r.out, line.Reason)
+		fmt.Fprintln(r.out, printable(text+line.Reason))
 	case r.shown == maxShown+1:
 		fmt.Fprintln(r.out, "more bad records are not shown; --rejects FILE keeps them all")
 	}

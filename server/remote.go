@@ -47,16 +47,17 @@ func (r *remote) do(ctx context.Context, request controlRequest, send func() err
 	hangUp := context.AfterFunc(ctx, func() { _ = r.conn.Close() })
 	defer hangUp()
 	request.Protocol = controlProtocol
-	// An error of sending says less than the result, which comes even then.
-	_ = r.out.writeJSON(frameRequest, request)
+	sending := r.out.writeJSON(frameRequest, request)
 	if send != nil {
 		go func() { _ = send() }()
 	}
 	result, err := r.receive(take)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = ctx.Err()
-	}
-	if err == nil && result.Error != "" {
+	case err != nil && sending != nil:
+		err = sending
+	case err == nil && result.Error != "":
 		err = errors.New(result.Error)
 	}
 	return result, err

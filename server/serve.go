@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -50,16 +51,18 @@ func serveFlags() []cli.Flag {
 	names := listFlag("allowed-host", "`NAME` that the server is reached by; without it any, or only localhost if --addr is of this machine alone")
 	names.Validator = validHosts
 	connections := intFlag("max-connections", 4096, "how many connections may be open at a time; more wait")
+	draft := boolFlag("draft-status", "give the status codes of the 2026 draft of GraphQL over HTTP, not those that clients know")
 	grace := durationFlag("shutdown-timeout", 15*time.Second, "how long requests in flight may take after SIGINT or SIGTERM")
 	addr.Category, admin.Category, origins.Category = categoryNetwork, categoryNetwork, categoryNetwork
 	names.Category, connections.Category, grace.Category = categoryNetwork, categoryNetwork, categoryNetwork
+	draft.Category = categoryNetwork
 
 	format := choiceFlag("log-format", "`FORMAT` of the log: text, json, or auto, which is text on a terminal and json elsewhere", logAuto, logText, logJSON)
 	level := choiceFlag("log-level", "`LEVEL` from which on to log: debug (probes and scrapes, too), info, warn or error", "info", "debug", "warn", "error")
 	format.Category, level.Category = categoryReports, categoryReports
 
 	flags := append([]cli.Flag{dbFlag(dbCreated)}, vocabularyFlags()...)
-	flags = append(flags, addr, admin, origins, names, connections, grace, format, level)
+	flags = append(flags, addr, admin, origins, names, connections, grace, draft, responseCacheFlag(), format, level)
 	return append(flags, limitsFlags()...)
 }
 
@@ -71,8 +74,10 @@ type server struct {
 	site        *site
 	store       *boltstore.Store // nil where the starter library is served
 	control     *control         // nil without store, or where it can't be
+	ingester    *ingest.Ingester // nil until it is loaded
 	http        []*http.Server
 	failed      chan error // of listeners
+	addresses   string     // for people
 }
 
 func serve(ctx context.Context, cmd *cli.Command) error {
@@ -85,6 +90,7 @@ func serve(ctx context.Context, cmd *cli.Command) error {
 		select {
 		case err = <-s.failed:
 		case <-ctx.Done():
+			s.log.Info("stopping")
 		}
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while it was loading
@@ -121,8 +127,7 @@ func (s *server) start(ctx context.Context, cmd *cli.Command) error {
 			return err
 		}
 	}
-	base, err := s.listen(ctx, cmd)
-	if err != nil {
+	if err := s.listen(ctx, cmd); err != nil {
 		return err
 	}
 	in, err := s.load(ctx, cmd)
@@ -135,7 +140,7 @@ func (s *server) start(ctx context.Context, cmd *cli.Command) error {
 	}
 	defer view.Close()
 	s.log.Info("loaded", "incidents", view.Index().Len(), "revision", view.Index().Revision(), "duration_ms", milliseconds(time.Since(began)))
-	_, err = fmt.Fprintf(cmd.Root().Writer, "explorer  %s/\ngraphql   %s/graphql\n", base, base)
+	_, err = io.WriteString(cmd.Root().Writer, s.addresses)
 	return err
 }
 
@@ -152,26 +157,27 @@ func (s *server) open(path string) (err error) {
 	return nil
 }
 
-// listen begins to answer, and gives the address that people use.
-func (s *server) listen(ctx context.Context, cmd *cli.Command) (base string, err error) {
-	admin := cmd.String("admin-addr")
+// listen begins to answer.
+func (s *server) listen(ctx context.Context, cmd *cli.Command) error {
+	admin, given := cmd.String("admin-addr"), cmd.StringSlice("allowed-host")
 	if admin != "" {
 		listener, err := listen(ctx, admin)
 		if err != nil {
-			return "", err
+			return err
 		}
 		// Without writeTimeout: a profile takes as long as it was asked to.
-		s.answer(listener, &http.Server{Handler: s.site.admin()})
-		s.log.Info("admin", "address", listener.Addr().String())
+		s.answer(listener, &http.Server{Handler: s.site.admin(hostNames(given, listener.Addr())), ReadHeaderTimeout: readHeaderTimeout})
+		s.addresses = fmt.Sprintf("metrics   http://%s/metrics\n", dialable(listener.Addr()))
 	}
 	listener, err := listen(ctx, cmd.String("addr"))
 	if err != nil {
-		return "", err
+		return err
 	}
-	names := hostNames(cmd.StringSlice("allowed-host"), listener.Addr())
-	handler := s.site.public(cmd.StringSlice("cors-origin"), names, admin == "")
-	s.answer(netutil.LimitListener(listener, cmd.Int("max-connections")), &http.Server{Handler: handler, WriteTimeout: writeTimeout})
-	return "http://" + dialable(listener.Addr()), nil
+	handler := s.site.public(cmd.StringSlice("cors-origin"), hostNames(given, listener.Addr()), admin == "")
+	s.answer(netutil.LimitListener(listener, cmd.Int("max-connections")), &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: writeTimeout})
+	base := "http://" + dialable(listener.Addr())
+	s.addresses = fmt.Sprintf("explorer  %s/\ngraphql   %s/graphql\n", base, base) + s.addresses
+	return nil
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
@@ -189,7 +195,6 @@ func dialable(address net.Addr) string {
 
 // answer begins to answer on a listener.
 func (s *server) answer(listener net.Listener, h *http.Server) {
-	h.ReadHeaderTimeout = readHeaderTimeout
 	h.IdleTimeout = idleTimeout
 	h.MaxHeaderBytes = maxHeaderBytes
 	h.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)
@@ -207,19 +212,25 @@ func (s *server) load(ctx context.Context, cmd *cli.Command) (*ingest.Ingester, 
 	if err != nil {
 		return nil, err
 	}
+	text, err := s.openText(c)
+	if err != nil {
+		return nil, err
+	}
 	file := ""
 	var in *ingest.Ingester
 	if s.store == nil {
-		in, err = openLibrary(ctx, c)
+		in, err = openLibrary(ctx, c, text)
 	} else {
 		file = s.store.Path()
-		in, err = ingest.New(ctx, s.store, c, s.logLoading())
+		in, err = ingest.New(ctx, s.store, c, s.logLoading(), text)
 	}
 	if err != nil {
 		return nil, err
 	}
+	s.ingester = in
 	version, _ := programVersion()
-	s.site.show(graph.Config{Ingester: in, Limits: limitsOf(cmd), Logger: s.log, Version: version})
+	s.site.show(graph.Config{Ingester: in, Limits: limitsOf(cmd), Logger: s.log, Version: version, DraftStatus: cmd.Bool("draft-status"),
+		ResponseCacheBytes: cmd.Int("response-cache")})
 	s.site.observer.metrics.watch(in, file)
 	if s.control != nil {
 		s.control.serve(in)
@@ -241,7 +252,6 @@ func (s *server) logLoading() func(done, total int) {
 // stop ends the server: no new requests, those in flight until the time is
 // over, then the store.
 func (s *server) stop(ctx context.Context, grace time.Duration) error {
-	s.log.Info("stopping", "grace", grace.String())
 	s.site.stopping.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
@@ -253,6 +263,9 @@ func (s *server) stop(ctx context.Context, grace time.Duration) error {
 	}
 	if s.control != nil {
 		err = errors.Join(err, s.control.stop(ctx))
+	}
+	if s.ingester != nil {
+		err = errors.Join(err, s.ingester.Close())
 	}
 	if s.store != nil {
 		err = errors.Join(err, closeIdle(s.store))

@@ -245,6 +245,18 @@ func kebab(name string) string {
 	return b.String()
 }
 
+func TestDraftStatus(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want int
+	}{{nil, http.StatusOK}, {[]string{"--draft-status"}, http.StatusUnprocessableEntity}} {
+		p := startServer(t, tt.args...)
+		if a, err := ask(http.DefaultClient, p.url, `{ nothing }`); err != nil || a.status != tt.want {
+			t.Errorf("serve %q answers a document that is not valid with %d (%v), want %d", tt.args, a.status, err, tt.want)
+		}
+	}
+}
+
 // TestConnections: connections beyond the limit wait, and get their turn.
 func TestConnections(t *testing.T) {
 	p := startServer(t, "--max-connections", "1")

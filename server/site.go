@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/http/pprof"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +45,7 @@ func (s *site) public(origins, names []string, withMetrics bool) http.Handler {
 	})
 	mux.Handle("/graphiql/", http.StripPrefix("/graphiql", web.GraphiQL()))
 	mux.Handle("/graphql", &cors{origins, http.HandlerFunc(s.serveGraph)})
-	mux.Handle("GET /library.jsonl", &cors{origins, http.HandlerFunc(serveLibrary)})
+	mux.Handle("GET /library.jsonl", &cors{origins, serveLibrary()})
 	s.addProbes(mux)
 	if withMetrics {
 		mux.Handle("GET /metrics", s.observer.metrics.handler())
@@ -52,7 +54,7 @@ func (s *site) public(origins, names []string, withMetrics bool) http.Handler {
 }
 
 // admin gives the handler of the address for operators.
-func (s *site) admin() http.Handler {
+func (s *site) admin(names []string) http.Handler {
 	mux := http.NewServeMux()
 	s.addProbes(mux)
 	mux.Handle("GET /metrics", s.observer.metrics.handler())
@@ -61,7 +63,7 @@ func (s *site) admin() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return withSecurityHeaders(withoutBodies(mux))
+	return withSecurityHeaders(withoutBodies(&hosts{names, mux}))
 }
 
 // addProbes adds what load balancers ask: whether the program runs, and
@@ -129,16 +131,20 @@ func answer(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text+"\n")
 }
 
-// serveLibrary gives the starter library with its licence.
-func serveLibrary(w http.ResponseWriter, _ *http.Request) {
-	lines, err := library.JSONLines()
-	if err != nil {
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/jsonl; charset=utf-8")
-	h.Set("Link", "<"+library.LicenseURL+`>; rel="license"`)
-	h.Set("Content-Disposition", `attachment; filename="library.jsonl"`)
-	_, _ = w.Write(lines)
+// serveLibrary gives a handler of the starter library with its licence. The
+// lines are made once, when they are first asked for.
+func serveLibrary() http.Handler {
+	lines := sync.OnceValues(library.JSONLines)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content, err := lines()
+		if err != nil {
+			http.Error(w, "internal error", http.StatusInternalServerError)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/jsonl; charset=utf-8")
+		h.Set("Link", "<"+library.LicenseURL+`>; rel="license"`)
+		h.Set("Content-Disposition", `attachment; filename="library.jsonl"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
 }

@@ -151,15 +151,21 @@ func TestHosts(t *testing.T) {
 		{loopback, []string{"graph.example"}, "graph.example", 200},
 		{loopback, []string{"graph.example"}, "Graph.example:443", 200},
 		{loopback, []string{"graph.example"}, "rebound.example", 421},
+		{loopback, nil, "", 200}, // HTTP/1.0
 		{open, nil, "anything.example", 200},
 		{open, []string{"graph.example"}, "anything.example", 421},
 		{open, []string{"graph.example"}, "10.1.2.3:8080", 200},
 		{open, []string{"graph.example"}, "localhost", 200},
 	} {
 		s, _ := newTestSite()
-		h := s.public(nil, hostNames(tt.allowed, tt.address), true)
-		if got := do(h, "GET", "http://"+tt.host+"/healthz", "").Code; got != tt.want {
-			t.Errorf("at %v, allowed %q: GET / of %s = %d, want %d", tt.address, tt.allowed, tt.host, got, tt.want)
+		names := hostNames(tt.allowed, tt.address)
+		for name, h := range map[string]http.Handler{"public": s.public(nil, names, true), "admin": s.admin(names)} {
+			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+			r.Host = tt.host
+			w := httptest.NewRecorder()
+			if h.ServeHTTP(w, r); w.Code != tt.want {
+				t.Errorf("%s at %v, allowed %q: GET /healthz of %q = %d, want %d", name, tt.address, tt.allowed, tt.host, w.Code, tt.want)
+			}
 		}
 	}
 }

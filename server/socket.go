@@ -39,10 +39,10 @@ func listenBeside(db string) (*socketListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }() // empty by then
 	draft := filepath.Join(folder, "s")
 	var listener *net.UnixListener
-	err = withShortPath(draft, func(short string) error {
+	err = withShortPath(draft, func(short string) (err error) {
 		listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
 		return err
 	})
@@ -68,7 +68,7 @@ func dialBeside(db string) (conn net.Conn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = withShortPath(path, func(short string) error {
+	err = withShortPath(path, func(short string) (err error) {
 		conn, err = net.Dial("unix", short) //nolint:noctx // a local socket answers at once or not at all
 		return err
 	})
@@ -88,6 +88,6 @@ func withShortPath(path string, f func(short string) error) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // only looked at
 	return f(filepath.Join("/proc/self/fd", strconv.Itoa(int(folder.Fd())), filepath.Base(path)))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -24,11 +25,8 @@ func tracingVariables() []string {
 // newTracer gives a tracer that sends spans where the environment says, or
 // drops them where it says nothing. stop sends what is left.
 func newTracer(ctx context.Context, version string, log *slog.Logger) (tracer trace.Tracer, stop func(context.Context) error, err error) {
-	wanted := false
-	for _, v := range tracingVariables() {
-		wanted = wanted || os.Getenv(v) != ""
-	}
-	if !wanted {
+	wanted := func(v string) bool { return os.Getenv(v) != "" }
+	if !slices.ContainsFunc(tracingVariables(), wanted) || os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return noop.NewTracerProvider().Tracer(programName), func(context.Context) error { return nil }, nil
 	}
 	exporter, err := otlptracehttp.New(ctx)
