@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -235,7 +236,7 @@ func TestTimeoutWithinFields(t *testing.T) {
 		fmt.Fprintf(&titles, "t%d: title(languages: [\"ko\"]) { text } ", i)
 	}
 	body := fmt.Sprintf(`{"query":"{ incidents { nodes { %s} } }"}`, strings.ReplaceAll(titles.String(), `"`, `\"`))
-	r := httptest.NewRequest("POST", "/", strings.NewReader(body)).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)).WithContext(ctx)
 	r.Header.Set("Content-Type", typeJSON)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -3,14 +3,21 @@ package view
 // Bounds of what a request may hold that no server has reason to change.
 const (
 	// MaxInputDepth is how deep lists and objects in an argument or variable
-	// may be nested, MaxFilterDepth how deep filters may.
-	MaxInputDepth, MaxFilterDepth = 64, 16
+	// may be nested.
+	MaxInputDepth = 64
+	// MaxFilterDepth is how deep filters may be nested.
+	MaxFilterDepth = 16
 	// MaxInputElements is how many elements the lists of a request's variables,
-	// or of its document, may have together, MaxListLength how many one may.
-	MaxInputElements, MaxListLength = 5000, 1000
-	// MaxLanguages, MaxOrders and MaxWeights are how many elements the lists of
-	// languages, of an order and of weights may have.
-	MaxLanguages, MaxOrders, MaxWeights = maxLanguages, 8, 6
+	// or of its document, may have together.
+	MaxInputElements = 5000
+	// MaxListLength is how many elements one list of a request may have.
+	MaxListLength = 1000
+	// MaxLanguages is how many languages may be asked for.
+	MaxLanguages = maxLanguages
+	// MaxOrders is how many keys an order may have.
+	MaxOrders = 8
+	// MaxWeights is how many weights of vocabularies may be given.
+	MaxWeights = 6
 	// MaxElements is how many elements the lists of an answer may have together.
 	MaxElements = 100_000
 )

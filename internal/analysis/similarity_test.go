@@ -183,7 +183,7 @@ func checkSimilar(t *testing.T, r *rand.Rand, x *similarModel, s *index.Snapshot
 	want := make(map[string]float64)
 	for _, inc := range x.list {
 		score := x.score(here, inc)
-		if inc != here && score > 0 && score >= q.MinScore && allowed(inc) && !(q.ExcludeLinked && areLinked(here, inc)) {
+		if inc != here && score > 0 && score >= q.MinScore && allowed(inc) && (!q.ExcludeLinked || !areLinked(here, inc)) {
 			want[inc.ID] = score
 		}
 	}

@@ -213,7 +213,7 @@ func checkID(id string) string {
 	}
 	for i := range len(id) {
 		c := id[i]
-		if !(isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("._:-", c) >= 0) {
+		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && strings.IndexByte("._:-", c) < 0 {
 			return fmt.Sprintf("must be %s; %q has others", idRule, id)
 		}
 	}

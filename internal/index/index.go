@@ -10,11 +10,11 @@ import (
 // Ord is the dense number of a case id.
 type Ord uint32
 
-// TermID, OrgID are dense numbers of terms and orgs.
-type (
-	TermID uint32
-	OrgID  uint32
-)
+// TermID is the dense number of a term.
+type TermID uint32
+
+// OrgID is the dense number of an org.
+type OrgID uint32
 
 // NoOrg is the OrgID of an incident without org.
 const NoOrg = ^OrgID(0)

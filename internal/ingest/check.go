@@ -45,7 +45,7 @@ func Check(ctx context.Context, log store.Log, concepts *incident.Concepts) (Che
 	if err != nil {
 		return CheckReport{}, err
 	}
-	defer snap.Close()
+	defer snap.Close() //nolint:errcheck // nothing was written
 	c := newChecker(snap)
 	index, err := c.read(ctx, snap, concepts)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *checker) read(ctx context.Context, snap store.Snapshot, concepts *incid
 		c.report.Incidents++
 		if d.err != nil {
 			c.fault("%v", d.err)
-			return nil
+			return nil //nolint:nilerr // a finding of the check, not a failure to check
 		}
 		batch.Put(d.incident, d.record.Version, d.record.Sequence)
 		c.count(d.incident)
@@ -196,7 +196,7 @@ func (c *checker) follow(s *index.Snapshot) {
 func (c *checker) compareRecords(ctx context.Context, snap store.Snapshot, s *index.Snapshot) error {
 	return inOrder(ctx, snap.Records(), decodeStored, func(d decoded) error {
 		if d.err != nil {
-			return nil // it has been reported, and is not in the index
+			return nil //nolint:nilerr // it has been reported, and is not in the index
 		}
 		n := s.Lookup(d.incident.ID)
 		if n == nil {

@@ -125,7 +125,7 @@ func (f *lazyFile) Read(p []byte) (int, error) {
 // Close implements io.Closer. The file cannot be read again.
 func (f *lazyFile) Close() error {
 	if f.err != nil {
-		return nil
+		return nil //nolint:nilerr // it is closed already, or was never open
 	}
 	f.err = fs.ErrClosed
 	if f.file == nil {

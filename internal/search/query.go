@@ -308,11 +308,12 @@ func (p *parser) name(it item, runs []run) {
 			tokens = append(tokens, t.term)
 		}
 	}
-	if it.field == AnyField {
+	switch {
+	case it.field == AnyField:
 		p.query.words = append(p.query.words, tokens)
-	} else if it.field >= Factor {
+	case it.field >= Factor:
 		p.query.words = append(p.query.words, nil, tokens, nil)
-	} else {
+	default:
 		p.query.words = append(p.query.words, nil)
 	}
 }

@@ -38,7 +38,7 @@ func rewrite(name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return os.WriteFile(name, after, 0o644)
+	return os.WriteFile(name, after, 0o644) //nolint:gosec // source code, for all to read
 }
 
 // The functions of package graphql that are replaced, by what of package lean.
