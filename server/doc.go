@@ -68,8 +68,10 @@
 //     body belongs;
 //   - documents, before anything runs: bytes, tokens, fields, aliases, root
 //     fields, depth and cost, each a flag that can't be switched off;
-//   - operations: --timeout, --max-concurrent; beyond that 503 with
-//     Retry-After, and a slow reader of an answer holds no operation;
+//   - operations: --timeout, --max-response-bytes, --max-concurrent; beyond
+//     that 503 with Retry-After, and a slow reader of an answer holds no
+//     operation;
+//   - answers that are kept: --response-cache;
 //   - logs and metrics: lengths of what clients choose, labels from fixed
 //     lists.
 //

@@ -113,6 +113,9 @@ func (o *observer) logRequest(r *http.Request, seen *observed, id string, span t
 			slog.String("hash", q.Hash),
 			slog.Int("cost", q.Cost),
 		)
+		if q.Cache != "" {
+			attributes = append(attributes, slog.String("cache", q.Cache))
+		}
 		if len(q.Codes) > 0 {
 			attributes = append(attributes, slog.String("codes", cut(strings.Join(q.Codes, " "))))
 		}

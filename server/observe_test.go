@@ -75,7 +75,7 @@ func TestRequestLog(t *testing.T) {
 		want      any
 	}{
 		{post, "level", "INFO"}, {post, "method", "POST"}, {post, "path", "/graphql"}, {post, "status", 200.0},
-		{post, "operation", "query Secretive"}, {post, "codes", nil},
+		{post, "operation", "query Secretive"}, {post, "codes", nil}, {post, "cache", "miss"},
 		{get, "status", 200.0}, {get, "operation", "query"}, {get, "codes", "LIMIT_EXCEEDED"},
 		{put, "status", 405.0}, {put, "codes", "METHOD_NOT_ALLOWED"}, {put, "operation", ""},
 	} {
@@ -144,6 +144,8 @@ func TestMetrics(t *testing.T) {
 		`incidentgraph_graphql_errors_total{code="GRAPHQL_VALIDATION_FAILED"}`:           1,
 		`incidentgraph_graphql_errors_total{code="GRAPHQL_PARSE_FAILED"}`:                1,
 		`incidentgraph_graphql_errors_total{code="LIMIT_EXCEEDED"}`:                      1,
+		`incidentgraph_response_cache_total{result="miss"}`:                              4, // the bad ones, too
+		`incidentgraph_response_cache_total{result="hit"}`:                               2,
 		`incidentgraph_http_requests_in_flight`:                                          1, // the scrape
 		`incidentgraph_store_revision`:                                                   2,
 		`incidentgraph_incidents`:                                                        3,
