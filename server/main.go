@@ -35,7 +35,10 @@ func main() {
 
 // run is main with its surroundings as arguments; it gives the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	err := newRoot(stdin, stdout, stderr).Run(ctx, withCommand(args))
+	err := twoDashes(args)
+	if err == nil {
+		err = newRoot(stdin, stdout, stderr).Run(ctx, withCommand(args))
+	}
 	var failed *runError
 	switch {
 	case err == nil:
@@ -53,6 +56,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "%s: %v\n", programName, err)
 	}
 	return exitFailed
+}
+
+// twoDashes refuses -db for --db: the library takes both, but then -o and what
+// it is followed by could mean two things.
+func twoDashes(args []string) error {
+	for _, a := range args[min(1, len(args)):] {
+		if a == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && len(name) > 1 {
+			return &usageError{programName, fmt.Errorf("unknown flag %s: flags of more than one letter take two dashes", a)}
+		}
+	}
+	return nil
 }
 
 // withCommand puts the default command before flags that come without one.
