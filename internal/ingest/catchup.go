@@ -29,7 +29,7 @@ func (in *Ingester) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer snap.Close() //nolint:errcheck // nothing was written
+	defer snap.Close()
 	_, err = in.catchUp(ctx, snap)
 	return err
 }

@@ -45,7 +45,7 @@ func Check(ctx context.Context, log store.Log, concepts *incident.Concepts) (Che
 	if err != nil {
 		return CheckReport{}, err
 	}
-	defer snap.Close() //nolint:errcheck // nothing was written
+	defer snap.Close()
 	c := newChecker(snap)
 	index, err := c.read(ctx, snap, concepts)
 	if err != nil {

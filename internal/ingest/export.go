@@ -15,7 +15,7 @@ func Export(ctx context.Context, log store.Log, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer snap.Close() //nolint:errcheck // nothing was written
+	defer snap.Close()
 	var line []byte
 	for rec, err := range snap.Records() {
 		if err == nil {
