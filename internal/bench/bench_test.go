@@ -154,7 +154,7 @@ func TestMeasureCorpus(t *testing.T) {
 		{repeated, repeatedRequests, []string{ours, bare}},
 	} {
 		r := rows[i]
-		if r.mode != want.mode || r.requests != want.requests || len(r.of) != len(want.contestants) || r.bytes < 1000 {
+		if r.mode != want.mode || r.requests != want.requests || len(r.of) != len(want.contestants) || r.bytes < 1000 || r.ratio[ours] != 1 {
 			t.Errorf("row %d is %+v, want %+v", i, r, want)
 		}
 		for _, contestant := range want.contestants {
