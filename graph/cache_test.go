@@ -253,6 +253,7 @@ func TestCacheMakesOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			in, _ := ingesterOf(t, nil, revised(1))
 			h := NewHandler(Config{Ingester: in, ResponseCacheBytes: cacheSpace}).(*handler)
+			h.engine.plain = true // so that what is around operations is
 			var made, failed atomic.Int64
 			leave := make(chan struct{})
 			h.engine.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {

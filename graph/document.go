@@ -11,6 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"incidentgraph/graph/direct"
+	"incidentgraph/graph/generated"
 	"incidentgraph/graph/view"
 )
 
@@ -18,13 +20,40 @@ import (
 type documents struct {
 	coercion
 	rules *rules.Rules
-	valid *lru[string, *ast.QueryDocument]
+	valid *lru[string, *document]
+}
+
+// document is one that is valid.
+type document struct {
+	*ast.QueryDocument
+	// plans are those of its queries whose plan is the same for all variables.
+	plans map[*ast.OperationDefinition]*direct.Plan
+}
+
+func newDocument(doc *ast.QueryDocument) *document {
+	d := &document{doc, make(map[*ast.OperationDefinition]*direct.Plan)}
+	for _, op := range doc.Operations {
+		if op.Operation == ast.Query && direct.Fixed(doc, op) {
+			d.plans[op] = direct.NewPlan(doc, op, generated.Query, nil)
+		}
+	}
+	return d
+}
+
+// plan gives the plan of one of the document's operations; nil where gqlgen's
+// executor has to run it.
+func (d *document) plan(op *ast.OperationDefinition, variables map[string]any) *direct.Plan {
+	if p, ok := d.plans[op]; ok || op.Operation != ast.Query {
+		return p
+	}
+	return direct.NewPlan(d.QueryDocument, op, generated.Query, variables)
 }
 
 // The cache of documents is bounded by an estimate of its memory: a parsed
-// document takes up to a hundred bytes for each byte of its text.
+// document with its plans takes up to some hundred bytes for each byte of its
+// text.
 const (
-	parsedBytes    = 100
+	parsedBytes    = 300
 	documentMemory = 64 << 20
 )
 
@@ -34,7 +63,7 @@ const maxErrors = 20
 func newDocuments(c coercion) *documents {
 	r := rules.NewDefaultRules()
 	r.AddRule(scalarLiterals.Name, scalarLiterals.RuleFunc)
-	return &documents{c, r, newLRU[string, *ast.QueryDocument](documentMemory)}
+	return &documents{c, r, newLRU[string, *document](documentMemory)}
 }
 
 // parse parses a document that is not known to be valid.
@@ -59,28 +88,30 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 
 // validate checks a parsed document, its size first, and keeps it if it is
 // valid.
-func (d *documents) validate(text string, doc *ast.QueryDocument) gqlerror.List {
-	if err := checkShape(doc, d.limits); err != nil {
-		return gqlerror.List{asRequestError(err)}
+func (d *documents) validate(text string, parsed *ast.QueryDocument) (*document, gqlerror.List) {
+	if err := checkShape(parsed, d.limits); err != nil {
+		return nil, gqlerror.List{asRequestError(err)}
 	}
 	var size inputSize
-	if err := size.document(doc); err != nil {
-		return gqlerror.List{asRequestError(err)}
+	if err := size.document(parsed); err != nil {
+		return nil, gqlerror.List{asRequestError(err)}
 	}
-	errs := validator.ValidateWithRules(d.schema, doc, d.rules)
+	errs := validator.ValidateWithRules(d.schema, parsed, d.rules)
 	for _, e := range errs {
 		e.Message, e.Extensions = cutMessage(e.Message), withPath(codeValidationFailed, nil)
 	}
 	if more := len(errs) - maxErrors; more > 0 {
 		errs = append(errs[:maxErrors], requestError(codeValidationFailed, "and %d more errors", more))
 	}
-	if len(errs) == 0 {
-		if err := d.checkLiterals(doc); err != nil {
-			return gqlerror.List{asRequestError(err)}
-		}
-		d.valid.add(text, doc, len(text)*parsedBytes)
+	if len(errs) > 0 {
+		return nil, errs
 	}
-	return errs
+	if err := d.checkLiterals(parsed); err != nil {
+		return nil, gqlerror.List{asRequestError(err)}
+	}
+	doc := newDocument(parsed)
+	d.valid.add(text, doc, len(text)*parsedBytes)
+	return doc, nil
 }
 
 // lru keeps values by name up to a total size, and drops what was not asked

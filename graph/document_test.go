@@ -24,7 +24,7 @@ func parsed(t testing.TB, text string, valid bool) *ast.QueryDocument {
 	if valid {
 		limits := DefaultLimits()
 		d := newDocuments(coercion{executableSchema().Schema(), &limits})
-		if errs := d.validate(text, doc); errs != nil {
+		if _, errs := d.validate(text, doc); errs != nil {
 			t.Fatalf("validate %s: %v", text, errs)
 		}
 	}
@@ -194,7 +194,7 @@ func TestWalksAreLinear(t *testing.T) {
 	limits.MaxFields = 1 << 50
 	d := newDocuments(coercion{executableSchema().Schema(), &limits})
 	start := time.Now()
-	if errs := d.validate("", doc); errs != nil {
+	if _, errs := d.validate("", doc); errs != nil {
 		t.Fatalf("validate: %v", errs)
 	}
 	if got := costOf(doc.Operations[0], nil, &limits); got < lots {

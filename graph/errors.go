@@ -13,7 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"incidentgraph/graph/lean"
+	"incidentgraph/graph/direct"
 	"incidentgraph/graph/scalar"
 	"incidentgraph/graph/view"
 	"incidentgraph/internal/index"
@@ -126,7 +126,7 @@ type presenter struct{ log *slog.Logger }
 // present is gqlgen's ErrorPresenterFunc. It makes nothing of an error when
 // the operation has had enough of them.
 func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
-	if !lean.BudgetOf(ctx).TakeError() {
+	if !direct.BudgetOf(ctx).TakeError() {
 		return nil
 	}
 	return p.show(ctx, err)

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the responses in testdata/*.txt
 // and headers (one a line), the last two optional, and what must come back:
 // response, the status and the body, indented.
 func TestGolden(t *testing.T) {
-	h := testHandler(t, Config{})
+	usual, plain, _ := bothWays(t, Config{})
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -49,18 +49,20 @@ func TestGolden(t *testing.T) {
 				}
 				headers = append(headers, name, value)
 			}
-			w := post(t, h, section["query"], variables, headers...)
-			var body bytes.Buffer
-			if err := json.Indent(&body, w.Body.Bytes(), "", "  "); err != nil {
-				t.Fatalf("body %s: %v", w.Body, err)
-			}
-			got := fmt.Sprintf("%d\n%s\n", w.Code, &body)
-			if *update {
-				rewrite(t, file, archive, got)
-				return
-			}
-			if diff := cmp.Diff(section["response"], got); diff != "" {
-				t.Errorf("response (-want +got):\n%s", diff)
+			for name, h := range map[string]*handler{"usual": usual, "by gqlgen": plain} {
+				w := post(t, h, section["query"], variables, headers...)
+				var body bytes.Buffer
+				if err := json.Indent(&body, w.Body.Bytes(), "", "  "); err != nil {
+					t.Fatalf("body %s: %v", w.Body, err)
+				}
+				got := fmt.Sprintf("%d\n%s\n", w.Code, &body)
+				if *update && h == plain {
+					rewrite(t, file, archive, got)
+					return
+				}
+				if diff := cmp.Diff(section["response"], got); diff != "" && !*update {
+					t.Errorf("response, %s (-want +got):\n%s", name, diff)
+				}
 			}
 		})
 	}

@@ -4,14 +4,13 @@
 // A request passes, in this order: the media type of its answer (negotiate),
 // its message (request), the response cache (question, cache), the engine's
 // checks, each bounding the work of the next one (document, shape, input,
-// coerce, cost), a view of the newest state (transport), gqlgen's executor, and the
-// answer (response). The view is closed before the answer goes out, so a slow
-// client holds nothing.
+// coerce, cost), a view of the newest state (transport), package direct or, where
+// that gives up, gqlgen's executor, and the answer (response). The view is closed
+// before the answer goes out, so a slow client holds nothing.
 //
 // The sub-packages: view holds the Go types of the schema, scalar those of
-// its scalars; generated and model are made by gqlgen from schema.graphqls and
-// gqlgen.yml, with `go generate ./graph`, which also makes the generated code
-// call package lean where gqlgen does more than is needed here.
+// its scalars; generated and model are made from schema.graphqls and gqlgen.yml
+// by gqlgen and by a plugin of package direct's, with `go generate ./graph`.
 //
 // What comes later has its places: transports for subscriptions beside the
 // one for GET and POST, trusted documents in engine.CreateOperationContext

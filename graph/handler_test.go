@@ -278,6 +278,7 @@ func TestPanics(t *testing.T) {
 
 // aroundFields runs something around the fields of every operation.
 func aroundFields(h *handler, do graphql.FieldMiddleware) {
+	h.engine.plain = true
 	h.engine.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 		graphql.GetOperationContext(ctx).ResolverMiddleware = do
 		return next(ctx)

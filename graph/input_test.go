@@ -88,7 +88,7 @@ func TestAnswerLimits(t *testing.T) {
 	in, _ := ingesterOf(t, nil,
 		[]byte(`{"id":"A","summary":{"en":"`+long+`"},"related":["B"`+links.String()+`],"odd":"`+long+`"}`),
 		[]byte(`{"id":"B","components":["c"`+terms.String()+`]}`))
-	h := NewHandler(Config{Ingester: in, Limits: Limits{MaxResponseBytes: 1 << 20, MaxCost: 1 << 20}})
+	const small, large = 1 << 20, 8 << 20
 	many := func(n int, field string) string {
 		var b strings.Builder
 		for i := range n {
@@ -96,19 +96,24 @@ func TestAnswerLimits(t *testing.T) {
 		}
 		return b.String()
 	}
-	for _, c := range []struct{ name, query, limit string }{
-		{"ten texts", `{ incident(caseId: "A") { ` + many(10, "summary { text }") + `} }`, ""},
-		{"eleven texts", `{ incident(caseId: "A") { ` + many(11, "summary { text }") + `} }`, "maxResponseBytes"},
-		{"a text eleven times", `{ incident(caseId: "A") { summary { ` + many(11, `translation(language: "en")`) + `} } }`, "maxResponseBytes"},
-		{"from several roots", many(11, `incident(caseId: "A") { summary { text } }`), "maxResponseBytes"},
-		{"raw members", `{ incident(caseId: "A") { ` + many(11, "unknownMembers") + `} }`, "maxResponseBytes"},
-		{"two lists", `{ incident(caseId: "B") { ` + many(2, "components { __typename }") + `} }`, "maxResponseBytes"},
-		{"three lists", `{ incident(caseId: "B") { ` + many(3, "components { __typename }") + `} }`, "maxElements"},
-		{"unresolved links", `{ incident(caseId: "A") { ` + many(3, "unresolvedLinks { kind }") + `} }`, "maxElements"},
+	for _, c := range []struct {
+		name, query string
+		bytes       int
+		limit       string
+	}{
+		{"ten texts", `{ incident(caseId: "A") { ` + many(10, "summary { text }") + `} }`, small, ""},
+		{"eleven texts", `{ incident(caseId: "A") { ` + many(11, "summary { text }") + `} }`, small, "maxResponseBytes"},
+		{"a text eleven times", `{ incident(caseId: "A") { summary { ` + many(11, `translation(language: "en")`) + `} } }`, small, "maxResponseBytes"},
+		{"from several roots", many(11, `incident(caseId: "A") { summary { text } }`), small, "maxResponseBytes"},
+		{"raw members", `{ incident(caseId: "A") { ` + many(11, "unknownMembers") + `} }`, small, "maxResponseBytes"},
+		{"two lists", `{ incident(caseId: "B") { ` + many(2, "components { __typename }") + `} }`, small, "maxResponseBytes"},
+		{"three lists", `{ incident(caseId: "B") { ` + many(3, "components { __typename }") + `} }`, large, "maxElements"},
+		{"unresolved links", `{ incident(caseId: "A") { ` + many(3, "unresolvedLinks { kind }") + `} }`, large, "maxElements"},
 	} {
 		if !strings.HasPrefix(c.query, "{") {
 			c.query = "{ " + c.query + "}"
 		}
+		h := NewHandler(Config{Ingester: in, Limits: Limits{MaxResponseBytes: c.bytes, MaxCost: 1 << 20}})
 		w := post(t, h, c.query, nil)
 		a := decodeAnswer(t, w)
 		if a.limit() != c.limit || c.limit == "" && a.code() != "" || c.limit != "" && (a.Data != nil || w.Body.Len() > 1000) {
@@ -214,6 +219,7 @@ func TestRepeatedHeaders(t *testing.T) {
 // fields: none begins after that.
 func TestTimeoutWithinFields(t *testing.T) {
 	h := testHandler(t, Config{}).(*handler)
+	h.engine.plain = true
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const last = 20

@@ -18,7 +18,7 @@ import (
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"incidentgraph/graph/lean"
+	"incidentgraph/graph/direct"
 	"incidentgraph/graph/model"
 	"incidentgraph/graph/scalar"
 	"incidentgraph/graph/view"
@@ -6688,7 +6688,7 @@ func (ec *executionContext) field___Type_inputFields_args(ctx context.Context, r
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _ActionItem_id(ctx context.Context, field graphql.CollectedField, obj *view.ActionItem) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7003,7 +7003,7 @@ func (ec *executionContext) fieldContext_Association_right(_ context.Context, fi
 }
 
 func (ec *executionContext) _Association_both(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7026,7 +7026,7 @@ func (ec *executionContext) fieldContext_Association_both(_ context.Context, fie
 }
 
 func (ec *executionContext) _Association_leftCount(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7049,7 +7049,7 @@ func (ec *executionContext) fieldContext_Association_leftCount(_ context.Context
 }
 
 func (ec *executionContext) _Association_rightCount(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7072,7 +7072,7 @@ func (ec *executionContext) fieldContext_Association_rightCount(_ context.Contex
 }
 
 func (ec *executionContext) _Association_total(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7095,7 +7095,7 @@ func (ec *executionContext) fieldContext_Association_total(_ context.Context, fi
 }
 
 func (ec *executionContext) _Association_support(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7118,7 +7118,7 @@ func (ec *executionContext) fieldContext_Association_support(_ context.Context, 
 }
 
 func (ec *executionContext) _Association_confidence(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7141,7 +7141,7 @@ func (ec *executionContext) fieldContext_Association_confidence(_ context.Contex
 }
 
 func (ec *executionContext) _Association_confidenceLow(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7164,7 +7164,7 @@ func (ec *executionContext) fieldContext_Association_confidenceLow(_ context.Con
 }
 
 func (ec *executionContext) _Association_confidenceHigh(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7187,7 +7187,7 @@ func (ec *executionContext) fieldContext_Association_confidenceHigh(_ context.Co
 }
 
 func (ec *executionContext) _Association_lift(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7210,7 +7210,7 @@ func (ec *executionContext) fieldContext_Association_lift(_ context.Context, fie
 }
 
 func (ec *executionContext) _Association_npmi(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7233,7 +7233,7 @@ func (ec *executionContext) fieldContext_Association_npmi(_ context.Context, fie
 }
 
 func (ec *executionContext) _Association_p(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7256,7 +7256,7 @@ func (ec *executionContext) fieldContext_Association_p(_ context.Context, field 
 }
 
 func (ec *executionContext) _Association_q(ctx context.Context, field graphql.CollectedField, obj *view.Association) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7451,7 +7451,7 @@ func (ec *executionContext) fieldContext_Comparison_path(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Comparison_sameOrg(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7474,7 +7474,7 @@ func (ec *executionContext) fieldContext_Comparison_sameOrg(_ context.Context, f
 }
 
 func (ec *executionContext) _Comparison_daysApart(ctx context.Context, field graphql.CollectedField, obj *view.Comparison) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7501,7 +7501,7 @@ func (ec *executionContext) fieldContext_Comparison_daysApart(_ context.Context,
 }
 
 func (ec *executionContext) _Component_id(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7524,7 +7524,7 @@ func (ec *executionContext) fieldContext_Component_id(_ context.Context, field g
 }
 
 func (ec *executionContext) _Component_slug(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7547,7 +7547,7 @@ func (ec *executionContext) fieldContext_Component_slug(_ context.Context, field
 }
 
 func (ec *executionContext) _Component_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7658,7 +7658,7 @@ func (ec *executionContext) fieldContext_Component_definition(ctx context.Contex
 }
 
 func (ec *executionContext) _Component_listed(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7777,7 +7777,7 @@ func (ec *executionContext) fieldContext_Component_mappings(_ context.Context, f
 }
 
 func (ec *executionContext) _Component_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Component) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7888,7 +7888,7 @@ func (ec *executionContext) fieldContext_Component_coOccurring(ctx context.Conte
 }
 
 func (ec *executionContext) _ContributingFactor_id(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7911,7 +7911,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_id(_ context.Context
 }
 
 func (ec *executionContext) _ContributingFactor_slug(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -7934,7 +7934,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_slug(_ context.Conte
 }
 
 func (ec *executionContext) _ContributingFactor_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8045,7 +8045,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_definition(ctx conte
 }
 
 func (ec *executionContext) _ContributingFactor_listed(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8164,7 +8164,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_mappings(_ context.C
 }
 
 func (ec *executionContext) _ContributingFactor_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.ContributingFactor) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8275,7 +8275,7 @@ func (ec *executionContext) fieldContext_ContributingFactor_coOccurring(ctx cont
 }
 
 func (ec *executionContext) _Domain_id(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8298,7 +8298,7 @@ func (ec *executionContext) fieldContext_Domain_id(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Domain_slug(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8321,7 +8321,7 @@ func (ec *executionContext) fieldContext_Domain_slug(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Domain_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8432,7 +8432,7 @@ func (ec *executionContext) fieldContext_Domain_definition(ctx context.Context, 
 }
 
 func (ec *executionContext) _Domain_listed(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8551,7 +8551,7 @@ func (ec *executionContext) fieldContext_Domain_mappings(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Domain_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Domain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8662,7 +8662,7 @@ func (ec *executionContext) fieldContext_Domain_coOccurring(ctx context.Context,
 }
 
 func (ec *executionContext) _Duration_text(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8685,7 +8685,7 @@ func (ec *executionContext) fieldContext_Duration_text(_ context.Context, field 
 }
 
 func (ec *executionContext) _Duration_seconds(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8712,7 +8712,7 @@ func (ec *executionContext) fieldContext_Duration_seconds(_ context.Context, fie
 }
 
 func (ec *executionContext) _Duration_iso8601(ctx context.Context, field graphql.CollectedField, obj *view.Duration) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8739,7 +8739,7 @@ func (ec *executionContext) fieldContext_Duration_iso8601(_ context.Context, fie
 }
 
 func (ec *executionContext) _DurationDistribution_known(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8762,7 +8762,7 @@ func (ec *executionContext) fieldContext_DurationDistribution_known(_ context.Co
 }
 
 func (ec *executionContext) _DurationDistribution_unknown(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9149,7 +9149,7 @@ func (ec *executionContext) fieldContext_DurationDistribution_histogram(ctx cont
 }
 
 func (ec *executionContext) _DurationDistribution_caveats(ctx context.Context, field graphql.CollectedField, obj *view.DurationDistribution) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9172,7 +9172,7 @@ func (ec *executionContext) fieldContext_DurationDistribution_caveats(_ context.
 }
 
 func (ec *executionContext) _Facet_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9195,7 +9195,7 @@ func (ec *executionContext) fieldContext_Facet_vocabulary(_ context.Context, fie
 }
 
 func (ec *executionContext) _Facet_incidents(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9218,7 +9218,7 @@ func (ec *executionContext) fieldContext_Facet_incidents(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Facet_assignments(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9241,7 +9241,7 @@ func (ec *executionContext) fieldContext_Facet_assignments(_ context.Context, fi
 }
 
 func (ec *executionContext) _Facet_without(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9296,7 +9296,7 @@ func (ec *executionContext) fieldContext_Facet_values(_ context.Context, field g
 }
 
 func (ec *executionContext) _Facet_omittedValues(ctx context.Context, field graphql.CollectedField, obj *view.Facet) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9351,7 +9351,7 @@ func (ec *executionContext) fieldContext_FacetValue_term(_ context.Context, fiel
 }
 
 func (ec *executionContext) _FacetValue_incidents(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9374,7 +9374,7 @@ func (ec *executionContext) fieldContext_FacetValue_incidents(_ context.Context,
 }
 
 func (ec *executionContext) _FacetValue_share(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9397,7 +9397,7 @@ func (ec *executionContext) fieldContext_FacetValue_share(_ context.Context, fie
 }
 
 func (ec *executionContext) _FacetValue_shareLow(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9420,7 +9420,7 @@ func (ec *executionContext) fieldContext_FacetValue_shareLow(_ context.Context, 
 }
 
 func (ec *executionContext) _FacetValue_shareHigh(ctx context.Context, field graphql.CollectedField, obj *view.FacetValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9443,7 +9443,7 @@ func (ec *executionContext) fieldContext_FacetValue_shareHigh(_ context.Context,
 }
 
 func (ec *executionContext) _GraphPath_hops(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9466,7 +9466,7 @@ func (ec *executionContext) fieldContext_GraphPath_hops(_ context.Context, field
 }
 
 func (ec *executionContext) _GraphPath_cost(ctx context.Context, field graphql.CollectedField, obj *view.GraphPath) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9565,7 +9565,7 @@ func (ec *executionContext) fieldContext_GraphPath_sentence(ctx context.Context,
 }
 
 func (ec *executionContext) _GroupList_totalGroups(ctx context.Context, field graphql.CollectedField, obj *view.GroupList) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9588,7 +9588,7 @@ func (ec *executionContext) fieldContext_GroupList_totalGroups(_ context.Context
 }
 
 func (ec *executionContext) _GroupList_overlapping(ctx context.Context, field graphql.CollectedField, obj *view.GroupList) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9643,7 +9643,7 @@ func (ec *executionContext) fieldContext_GroupList_groups(_ context.Context, fie
 }
 
 func (ec *executionContext) _Highlight_field(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9666,7 +9666,7 @@ func (ec *executionContext) fieldContext_Highlight_field(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Highlight_language(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9693,7 +9693,7 @@ func (ec *executionContext) fieldContext_Highlight_language(_ context.Context, f
 }
 
 func (ec *executionContext) _Highlight_fragment(ctx context.Context, field graphql.CollectedField, obj *view.Highlight) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9748,7 +9748,7 @@ func (ec *executionContext) fieldContext_Highlight_ranges(_ context.Context, fie
 }
 
 func (ec *executionContext) _HistogramBin_fromSeconds(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9771,7 +9771,7 @@ func (ec *executionContext) fieldContext_HistogramBin_fromSeconds(_ context.Cont
 }
 
 func (ec *executionContext) _HistogramBin_toSeconds(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9794,7 +9794,7 @@ func (ec *executionContext) fieldContext_HistogramBin_toSeconds(_ context.Contex
 }
 
 func (ec *executionContext) _HistogramBin_count(ctx context.Context, field graphql.CollectedField, obj *view.HistogramBin) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9905,7 +9905,7 @@ func (ec *executionContext) fieldContext_Impact_users(ctx context.Context, field
 }
 
 func (ec *executionContext) _Impact_region(ctx context.Context, field graphql.CollectedField, obj *view.Impact) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9932,7 +9932,7 @@ func (ec *executionContext) fieldContext_Impact_region(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_id(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9955,7 +9955,7 @@ func (ec *executionContext) fieldContext_Incident_id(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Incident_caseId(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9978,7 +9978,7 @@ func (ec *executionContext) fieldContext_Incident_caseId(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Incident_version(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10297,7 +10297,7 @@ func (ec *executionContext) fieldContext_Incident_org(_ context.Context, field g
 }
 
 func (ec *executionContext) _Incident_date(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10320,7 +10320,7 @@ func (ec *executionContext) fieldContext_Incident_date(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_dateKind(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10731,7 +10731,7 @@ func (ec *executionContext) fieldContext_Incident_review(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Incident_docs(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10754,7 +10754,7 @@ func (ec *executionContext) fieldContext_Incident_docs(_ context.Context, field 
 }
 
 func (ec *executionContext) _Incident_url(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10777,7 +10777,7 @@ func (ec *executionContext) fieldContext_Incident_url(_ context.Context, field g
 }
 
 func (ec *executionContext) _Incident_updatedAt(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10800,7 +10800,7 @@ func (ec *executionContext) fieldContext_Incident_updatedAt(_ context.Context, f
 }
 
 func (ec *executionContext) _Incident_unknownMembers(ctx context.Context, field graphql.CollectedField, obj *view.Incident) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11147,7 +11147,7 @@ func (ec *executionContext) fieldContext_IncidentConnection_pageInfo(_ context.C
 }
 
 func (ec *executionContext) _IncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.IncidentConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11390,7 +11390,7 @@ func (ec *executionContext) fieldContext_IncidentConnection_associations(ctx con
 }
 
 func (ec *executionContext) _IncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.IncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11445,7 +11445,7 @@ func (ec *executionContext) fieldContext_IncidentEdge_node(_ context.Context, fi
 }
 
 func (ec *executionContext) _IncidentGroup_keys(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11468,7 +11468,7 @@ func (ec *executionContext) fieldContext_IncidentGroup_keys(_ context.Context, f
 }
 
 func (ec *executionContext) _IncidentGroup_incidents(ctx context.Context, field graphql.CollectedField, obj *view.IncidentGroup) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11579,7 +11579,7 @@ func (ec *executionContext) fieldContext_IncidentGroup_sample(ctx context.Contex
 }
 
 func (ec *executionContext) _Limits_maxDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11602,7 +11602,7 @@ func (ec *executionContext) fieldContext_Limits_maxDepth(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Limits_maxCost(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11625,7 +11625,7 @@ func (ec *executionContext) fieldContext_Limits_maxCost(_ context.Context, field
 }
 
 func (ec *executionContext) _Limits_maxPageSize(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11648,7 +11648,7 @@ func (ec *executionContext) fieldContext_Limits_maxPageSize(_ context.Context, f
 }
 
 func (ec *executionContext) _Limits_maxHops(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11671,7 +11671,7 @@ func (ec *executionContext) fieldContext_Limits_maxHops(_ context.Context, field
 }
 
 func (ec *executionContext) _Limits_maxNodes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11694,7 +11694,7 @@ func (ec *executionContext) fieldContext_Limits_maxNodes(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Limits_maxAliases(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11717,7 +11717,7 @@ func (ec *executionContext) fieldContext_Limits_maxAliases(_ context.Context, fi
 }
 
 func (ec *executionContext) _Limits_maxBodyBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11740,7 +11740,7 @@ func (ec *executionContext) fieldContext_Limits_maxBodyBytes(_ context.Context, 
 }
 
 func (ec *executionContext) _Limits_timeoutMs(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11763,7 +11763,7 @@ func (ec *executionContext) fieldContext_Limits_timeoutMs(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxDocumentBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11786,7 +11786,7 @@ func (ec *executionContext) fieldContext_Limits_maxDocumentBytes(_ context.Conte
 }
 
 func (ec *executionContext) _Limits_maxTokens(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11809,7 +11809,7 @@ func (ec *executionContext) fieldContext_Limits_maxTokens(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxFields(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11832,7 +11832,7 @@ func (ec *executionContext) fieldContext_Limits_maxFields(_ context.Context, fie
 }
 
 func (ec *executionContext) _Limits_maxRootFields(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11855,7 +11855,7 @@ func (ec *executionContext) fieldContext_Limits_maxRootFields(_ context.Context,
 }
 
 func (ec *executionContext) _Limits_maxConcurrent(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11878,7 +11878,7 @@ func (ec *executionContext) fieldContext_Limits_maxConcurrent(_ context.Context,
 }
 
 func (ec *executionContext) _Limits_maxResponseBytes(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11901,7 +11901,7 @@ func (ec *executionContext) fieldContext_Limits_maxResponseBytes(_ context.Conte
 }
 
 func (ec *executionContext) _Limits_maxElements(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11924,7 +11924,7 @@ func (ec *executionContext) fieldContext_Limits_maxElements(_ context.Context, f
 }
 
 func (ec *executionContext) _Limits_maxInputDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11947,7 +11947,7 @@ func (ec *executionContext) fieldContext_Limits_maxInputDepth(_ context.Context,
 }
 
 func (ec *executionContext) _Limits_maxInputElements(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11970,7 +11970,7 @@ func (ec *executionContext) fieldContext_Limits_maxInputElements(_ context.Conte
 }
 
 func (ec *executionContext) _Limits_maxListLength(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11993,7 +11993,7 @@ func (ec *executionContext) fieldContext_Limits_maxListLength(_ context.Context,
 }
 
 func (ec *executionContext) _Limits_maxFilterDepth(ctx context.Context, field graphql.CollectedField, obj *view.Limits) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12016,7 +12016,7 @@ func (ec *executionContext) fieldContext_Limits_maxFilterDepth(_ context.Context
 }
 
 func (ec *executionContext) _LocalizedText_text(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12039,7 +12039,7 @@ func (ec *executionContext) fieldContext_LocalizedText_text(_ context.Context, f
 }
 
 func (ec *executionContext) _LocalizedText_language(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12062,7 +12062,7 @@ func (ec *executionContext) fieldContext_LocalizedText_language(_ context.Contex
 }
 
 func (ec *executionContext) _LocalizedText_isFallback(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12085,7 +12085,7 @@ func (ec *executionContext) fieldContext_LocalizedText_isFallback(_ context.Cont
 }
 
 func (ec *executionContext) _LocalizedText_available(ctx context.Context, field graphql.CollectedField, obj *view.LocalizedText) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12156,7 +12156,7 @@ func (ec *executionContext) fieldContext_LocalizedText_translation(ctx context.C
 }
 
 func (ec *executionContext) _Org_id(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12179,7 +12179,7 @@ func (ec *executionContext) fieldContext_Org_id(_ context.Context, field graphql
 }
 
 func (ec *executionContext) _Org_slug(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12202,7 +12202,7 @@ func (ec *executionContext) fieldContext_Org_slug(_ context.Context, field graph
 }
 
 func (ec *executionContext) _Org_name(ctx context.Context, field graphql.CollectedField, obj *view.Org) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12409,7 +12409,7 @@ func (ec *executionContext) fieldContext_OrgConnection_pageInfo(_ context.Contex
 }
 
 func (ec *executionContext) _OrgConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.OrgConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12432,7 +12432,7 @@ func (ec *executionContext) fieldContext_OrgConnection_totalCount(_ context.Cont
 }
 
 func (ec *executionContext) _OrgEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.OrgEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12487,7 +12487,7 @@ func (ec *executionContext) fieldContext_OrgEdge_node(_ context.Context, field g
 }
 
 func (ec *executionContext) _OrgEdge_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.OrgEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12510,7 +12510,7 @@ func (ec *executionContext) fieldContext_OrgEdge_incidentCount(_ context.Context
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12533,7 +12533,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context,
 }
 
 func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12556,7 +12556,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Cont
 }
 
 func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12583,7 +12583,7 @@ func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context,
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *view.PageInfo) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12642,7 +12642,7 @@ func (ec *executionContext) fieldContext_PathResult_paths(_ context.Context, fie
 }
 
 func (ec *executionContext) _PathResult_complete(ctx context.Context, field graphql.CollectedField, obj *view.PathResult) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12665,7 +12665,7 @@ func (ec *executionContext) fieldContext_PathResult_complete(_ context.Context, 
 }
 
 func (ec *executionContext) _PathResult_visited(ctx context.Context, field graphql.CollectedField, obj *view.PathResult) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12720,7 +12720,7 @@ func (ec *executionContext) fieldContext_PathStep_from(_ context.Context, field 
 }
 
 func (ec *executionContext) _PathStep_kind(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12775,7 +12775,7 @@ func (ec *executionContext) fieldContext_PathStep_to(_ context.Context, field gr
 }
 
 func (ec *executionContext) _PathStep_cost(ctx context.Context, field graphql.CollectedField, obj *view.PathStep) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13522,7 +13522,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 }
 
 func (ec *executionContext) _RecurrenceChain_id(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13577,7 +13577,7 @@ func (ec *executionContext) fieldContext_RecurrenceChain_root(_ context.Context,
 }
 
 func (ec *executionContext) _RecurrenceChain_size(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13600,7 +13600,7 @@ func (ec *executionContext) fieldContext_RecurrenceChain_size(_ context.Context,
 }
 
 func (ec *executionContext) _RecurrenceChain_depth(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChain) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13827,7 +13827,7 @@ func (ec *executionContext) fieldContext_RecurrenceChainConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _RecurrenceChainConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChainConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13850,7 +13850,7 @@ func (ec *executionContext) fieldContext_RecurrenceChainConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _RecurrenceChainEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceChainEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14001,7 +14001,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberConnection_pageInfo(_ c
 }
 
 func (ec *executionContext) _RecurrenceMemberConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14024,7 +14024,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberConnection_totalCount(_
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14111,7 +14111,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberEdge_parent(_ context.C
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_depth(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14134,7 +14134,7 @@ func (ec *executionContext) fieldContext_RecurrenceMemberEdge_depth(_ context.Co
 }
 
 func (ec *executionContext) _RecurrenceMemberEdge_gapDays(ctx context.Context, field graphql.CollectedField, obj *view.RecurrenceMemberEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14353,7 +14353,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _RelatedIncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14376,7 +14376,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _RelatedIncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14431,7 +14431,7 @@ func (ec *executionContext) fieldContext_RelatedIncidentEdge_node(_ context.Cont
 }
 
 func (ec *executionContext) _RelatedIncidentEdge_direction(ctx context.Context, field graphql.CollectedField, obj *view.RelatedIncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14530,7 +14530,7 @@ func (ec *executionContext) fieldContext_RemediationStep_text(ctx context.Contex
 }
 
 func (ec *executionContext) _Review_writtenBy(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14557,7 +14557,7 @@ func (ec *executionContext) fieldContext_Review_writtenBy(_ context.Context, fie
 }
 
 func (ec *executionContext) _Review_reviewedBy(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14584,7 +14584,7 @@ func (ec *executionContext) fieldContext_Review_reviewedBy(_ context.Context, fi
 }
 
 func (ec *executionContext) _Review_reviewedAt(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14607,7 +14607,7 @@ func (ec *executionContext) fieldContext_Review_reviewedAt(_ context.Context, fi
 }
 
 func (ec *executionContext) _Review_reviewed(ctx context.Context, field graphql.CollectedField, obj *view.Review) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14630,7 +14630,7 @@ func (ec *executionContext) fieldContext_Review_reviewed(_ context.Context, fiel
 }
 
 func (ec *executionContext) _RootCause_id(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14653,7 +14653,7 @@ func (ec *executionContext) fieldContext_RootCause_id(_ context.Context, field g
 }
 
 func (ec *executionContext) _RootCause_slug(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14676,7 +14676,7 @@ func (ec *executionContext) fieldContext_RootCause_slug(_ context.Context, field
 }
 
 func (ec *executionContext) _RootCause_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14787,7 +14787,7 @@ func (ec *executionContext) fieldContext_RootCause_definition(ctx context.Contex
 }
 
 func (ec *executionContext) _RootCause_listed(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14906,7 +14906,7 @@ func (ec *executionContext) fieldContext_RootCause_mappings(_ context.Context, f
 }
 
 func (ec *executionContext) _RootCause_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.RootCause) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15049,7 +15049,7 @@ func (ec *executionContext) fieldContext_SearchConnection_edges(_ context.Contex
 }
 
 func (ec *executionContext) _SearchConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15104,7 +15104,7 @@ func (ec *executionContext) fieldContext_SearchConnection_pageInfo(_ context.Con
 }
 
 func (ec *executionContext) _SearchConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.SearchConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15203,7 +15203,7 @@ func (ec *executionContext) fieldContext_SearchConnection_expandedWith(_ context
 }
 
 func (ec *executionContext) _SearchEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15226,7 +15226,7 @@ func (ec *executionContext) fieldContext_SearchEdge_cursor(_ context.Context, fi
 }
 
 func (ec *executionContext) _SearchEdge_node(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15249,7 +15249,7 @@ func (ec *executionContext) fieldContext_SearchEdge_node(_ context.Context, fiel
 }
 
 func (ec *executionContext) _SearchEdge_score(ctx context.Context, field graphql.CollectedField, obj *view.SearchEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15304,7 +15304,7 @@ func (ec *executionContext) fieldContext_SearchEdge_highlights(_ context.Context
 }
 
 func (ec *executionContext) _Service_version(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15327,7 +15327,7 @@ func (ec *executionContext) fieldContext_Service_version(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Service_revision(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15350,7 +15350,7 @@ func (ec *executionContext) fieldContext_Service_revision(_ context.Context, fie
 }
 
 func (ec *executionContext) _Service_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15373,7 +15373,7 @@ func (ec *executionContext) fieldContext_Service_incidentCount(_ context.Context
 }
 
 func (ec *executionContext) _Service_languages(ctx context.Context, field graphql.CollectedField, obj *view.Service) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15428,7 +15428,7 @@ func (ec *executionContext) fieldContext_Service_limits(_ context.Context, field
 }
 
 func (ec *executionContext) _Severity_id(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15451,7 +15451,7 @@ func (ec *executionContext) fieldContext_Severity_id(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Severity_slug(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15474,7 +15474,7 @@ func (ec *executionContext) fieldContext_Severity_slug(_ context.Context, field 
 }
 
 func (ec *executionContext) _Severity_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15585,7 +15585,7 @@ func (ec *executionContext) fieldContext_Severity_definition(ctx context.Context
 }
 
 func (ec *executionContext) _Severity_listed(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15704,7 +15704,7 @@ func (ec *executionContext) fieldContext_Severity_mappings(_ context.Context, fi
 }
 
 func (ec *executionContext) _Severity_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Severity) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15911,7 +15911,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_pageInfo(_ co
 }
 
 func (ec *executionContext) _SimilarIncidentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15934,7 +15934,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _SimilarIncidentConnection_corpusSize(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15957,7 +15957,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentConnection_corpusSize(_ 
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16012,7 +16012,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentEdge_node(_ context.Cont
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_rank(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16035,7 +16035,7 @@ func (ec *executionContext) fieldContext_SimilarIncidentEdge_rank(_ context.Cont
 }
 
 func (ec *executionContext) _SimilarIncidentEdge_score(ctx context.Context, field graphql.CollectedField, obj *view.SimilarIncidentEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16186,7 +16186,7 @@ func (ec *executionContext) fieldContext_SimilarityExplanation_onlyThere(_ conte
 }
 
 func (ec *executionContext) _SimilarityExplanation_bits(ctx context.Context, field graphql.CollectedField, obj *view.SimilarityExplanation) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16253,7 +16253,7 @@ func (ec *executionContext) fieldContext_SimilarityExplanation_sentence(ctx cont
 }
 
 func (ec *executionContext) _Source_url(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16276,7 +16276,7 @@ func (ec *executionContext) fieldContext_Source_url(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Source_kind(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16303,7 +16303,7 @@ func (ec *executionContext) fieldContext_Source_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) _Source_archived(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16330,7 +16330,7 @@ func (ec *executionContext) fieldContext_Source_archived(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Source_archivedAt(ctx context.Context, field graphql.CollectedField, obj *view.Source) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16417,7 +16417,7 @@ func (ec *executionContext) fieldContext_Subgraph_edges(_ context.Context, field
 }
 
 func (ec *executionContext) _Subgraph_truncated(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16440,7 +16440,7 @@ func (ec *executionContext) fieldContext_Subgraph_truncated(_ context.Context, f
 }
 
 func (ec *executionContext) _Subgraph_omittedCount(ctx context.Context, field graphql.CollectedField, obj *view.Subgraph) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16507,7 +16507,7 @@ func (ec *executionContext) fieldContext_Subgraph_export(ctx context.Context, fi
 }
 
 func (ec *executionContext) _SubgraphEdge_source(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16530,7 +16530,7 @@ func (ec *executionContext) fieldContext_SubgraphEdge_source(_ context.Context, 
 }
 
 func (ec *executionContext) _SubgraphEdge_target(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16553,7 +16553,7 @@ func (ec *executionContext) fieldContext_SubgraphEdge_target(_ context.Context, 
 }
 
 func (ec *executionContext) _SubgraphEdge_kind(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16576,7 +16576,7 @@ func (ec *executionContext) fieldContext_SubgraphEdge_kind(_ context.Context, fi
 }
 
 func (ec *executionContext) _SubgraphEdge_weight(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16631,7 +16631,7 @@ func (ec *executionContext) fieldContext_SubgraphNode_node(_ context.Context, fi
 }
 
 func (ec *executionContext) _SubgraphNode_degree(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphNode) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16654,7 +16654,7 @@ func (ec *executionContext) fieldContext_SubgraphNode_degree(_ context.Context, 
 }
 
 func (ec *executionContext) _SubgraphNode_hop(ctx context.Context, field graphql.CollectedField, obj *view.SubgraphNode) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16677,7 +16677,7 @@ func (ec *executionContext) fieldContext_SubgraphNode_hop(_ context.Context, fie
 }
 
 func (ec *executionContext) _Symptom_id(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16700,7 +16700,7 @@ func (ec *executionContext) fieldContext_Symptom_id(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Symptom_slug(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16723,7 +16723,7 @@ func (ec *executionContext) fieldContext_Symptom_slug(_ context.Context, field g
 }
 
 func (ec *executionContext) _Symptom_vocabulary(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16834,7 +16834,7 @@ func (ec *executionContext) fieldContext_Symptom_definition(ctx context.Context,
 }
 
 func (ec *executionContext) _Symptom_listed(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16953,7 +16953,7 @@ func (ec *executionContext) fieldContext_Symptom_mappings(_ context.Context, fie
 }
 
 func (ec *executionContext) _Symptom_informationContent(ctx context.Context, field graphql.CollectedField, obj *view.Symptom) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17160,7 +17160,7 @@ func (ec *executionContext) fieldContext_TermConnection_pageInfo(_ context.Conte
 }
 
 func (ec *executionContext) _TermConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *view.TermConnection) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17183,7 +17183,7 @@ func (ec *executionContext) fieldContext_TermConnection_totalCount(_ context.Con
 }
 
 func (ec *executionContext) _TermEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *view.TermEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17238,7 +17238,7 @@ func (ec *executionContext) fieldContext_TermEdge_node(_ context.Context, field 
 }
 
 func (ec *executionContext) _TermEdge_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.TermEdge) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17261,7 +17261,7 @@ func (ec *executionContext) fieldContext_TermEdge_incidentCount(_ context.Contex
 }
 
 func (ec *executionContext) _TermMapping_taxonomy(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17284,7 +17284,7 @@ func (ec *executionContext) fieldContext_TermMapping_taxonomy(_ context.Context,
 }
 
 func (ec *executionContext) _TermMapping_code(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17307,7 +17307,7 @@ func (ec *executionContext) fieldContext_TermMapping_code(_ context.Context, fie
 }
 
 func (ec *executionContext) _TermMapping_match(ctx context.Context, field graphql.CollectedField, obj *view.TermMapping) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17330,7 +17330,7 @@ func (ec *executionContext) fieldContext_TermMapping_match(_ context.Context, fi
 }
 
 func (ec *executionContext) _TextRange_start(ctx context.Context, field graphql.CollectedField, obj *view.TextRange) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17353,7 +17353,7 @@ func (ec *executionContext) fieldContext_TextRange_start(_ context.Context, fiel
 }
 
 func (ec *executionContext) _TextRange_end(ctx context.Context, field graphql.CollectedField, obj *view.TextRange) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17376,7 +17376,7 @@ func (ec *executionContext) fieldContext_TextRange_end(_ context.Context, field 
 }
 
 func (ec *executionContext) _TimePoint_start(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17399,7 +17399,7 @@ func (ec *executionContext) fieldContext_TimePoint_start(_ context.Context, fiel
 }
 
 func (ec *executionContext) _TimePoint_key(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17422,7 +17422,7 @@ func (ec *executionContext) fieldContext_TimePoint_key(_ context.Context, field 
 }
 
 func (ec *executionContext) _TimePoint_incidents(ctx context.Context, field graphql.CollectedField, obj *view.TimePoint) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17509,7 +17509,7 @@ func (ec *executionContext) fieldContext_Timeline_resolvedAfter(_ context.Contex
 }
 
 func (ec *executionContext) _UnresolvedLink_kind(ctx context.Context, field graphql.CollectedField, obj *view.UnresolvedLink) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17532,7 +17532,7 @@ func (ec *executionContext) fieldContext_UnresolvedLink_kind(_ context.Context, 
 }
 
 func (ec *executionContext) _UnresolvedLink_caseId(ctx context.Context, field graphql.CollectedField, obj *view.UnresolvedLink) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17587,7 +17587,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_term(_ context.Context, fi
 }
 
 func (ec *executionContext) _WeightedTerm_weight(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17610,7 +17610,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_weight(_ context.Context, 
 }
 
 func (ec *executionContext) _WeightedTerm_share(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17633,7 +17633,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_share(_ context.Context, f
 }
 
 func (ec *executionContext) _WeightedTerm_incidentCount(ctx context.Context, field graphql.CollectedField, obj *view.WeightedTerm) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17656,7 +17656,7 @@ func (ec *executionContext) fieldContext_WeightedTerm_incidentCount(_ context.Co
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17679,7 +17679,7 @@ func (ec *executionContext) fieldContext___Directive_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___Directive_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17702,7 +17702,7 @@ func (ec *executionContext) fieldContext___Directive_description(_ context.Conte
 }
 
 func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17725,7 +17725,7 @@ func (ec *executionContext) fieldContext___Directive_isRepeatable(_ context.Cont
 }
 
 func (ec *executionContext) ___Directive_locations(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17792,7 +17792,7 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 }
 
 func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17815,7 +17815,7 @@ func (ec *executionContext) fieldContext___EnumValue_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___EnumValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17838,7 +17838,7 @@ func (ec *executionContext) fieldContext___EnumValue_description(_ context.Conte
 }
 
 func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17861,7 +17861,7 @@ func (ec *executionContext) fieldContext___EnumValue_isDeprecated(_ context.Cont
 }
 
 func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17884,7 +17884,7 @@ func (ec *executionContext) fieldContext___EnumValue_deprecationReason(_ context
 }
 
 func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17907,7 +17907,7 @@ func (ec *executionContext) fieldContext___Field_name(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18006,7 +18006,7 @@ func (ec *executionContext) fieldContext___Field_type(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18029,7 +18029,7 @@ func (ec *executionContext) fieldContext___Field_isDeprecated(_ context.Context,
 }
 
 func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18052,7 +18052,7 @@ func (ec *executionContext) fieldContext___Field_deprecationReason(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18075,7 +18075,7 @@ func (ec *executionContext) fieldContext___InputValue_name(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18130,7 +18130,7 @@ func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18153,7 +18153,7 @@ func (ec *executionContext) fieldContext___InputValue_defaultValue(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18176,7 +18176,7 @@ func (ec *executionContext) fieldContext___InputValue_isDeprecated(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18199,7 +18199,7 @@ func (ec *executionContext) fieldContext___InputValue_deprecationReason(_ contex
 }
 
 func (ec *executionContext) ___Schema_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18382,7 +18382,7 @@ func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, 
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18405,7 +18405,7 @@ func (ec *executionContext) fieldContext___Type_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18428,7 +18428,7 @@ func (ec *executionContext) fieldContext___Type_name(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18451,7 +18451,7 @@ func (ec *executionContext) fieldContext___Type_description(_ context.Context, f
 }
 
 func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18702,7 +18702,7 @@ func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field 
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return lean.ResolveLeaf(
+	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19648,12 +19648,12 @@ var actionItemImplementors = []string{"ActionItem", "Node"}
 func (ec *executionContext) _ActionItem(ctx context.Context, sel ast.SelectionSet, obj *view.ActionItem) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, actionItemImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("ActionItem")
+			out.Values[i] = graphql.MarshalString("ActionItem")
 		case "id":
 			out.Values[i] = ec._ActionItem_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -19691,12 +19691,12 @@ var assessmentImplementors = []string{"Assessment"}
 func (ec *executionContext) _Assessment(ctx context.Context, sel ast.SelectionSet, obj *view.Assessment) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, assessmentImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Assessment")
+			out.Values[i] = graphql.MarshalString("Assessment")
 		case "similar":
 			out.Values[i] = ec._Assessment_similar(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -19739,12 +19739,12 @@ var associationImplementors = []string{"Association"}
 func (ec *executionContext) _Association(ctx context.Context, sel ast.SelectionSet, obj *view.Association) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, associationImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Association")
+			out.Values[i] = graphql.MarshalString("Association")
 		case "left":
 			out.Values[i] = ec._Association_left(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -19842,12 +19842,12 @@ var comparisonImplementors = []string{"Comparison"}
 func (ec *executionContext) _Comparison(ctx context.Context, sel ast.SelectionSet, obj *view.Comparison) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, comparisonImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Comparison")
+			out.Values[i] = graphql.MarshalString("Comparison")
 		case "left":
 			out.Values[i] = ec._Comparison_left(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -19900,12 +19900,12 @@ var componentImplementors = []string{"Component", "Node", "Term", "SearchResult"
 func (ec *executionContext) _Component(ctx context.Context, sel ast.SelectionSet, obj *view.Component) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, componentImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Component")
+			out.Values[i] = graphql.MarshalString("Component")
 		case "id":
 			out.Values[i] = ec._Component_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -19988,12 +19988,12 @@ var contributingFactorImplementors = []string{"ContributingFactor", "Node", "Ter
 func (ec *executionContext) _ContributingFactor(ctx context.Context, sel ast.SelectionSet, obj *view.ContributingFactor) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, contributingFactorImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("ContributingFactor")
+			out.Values[i] = graphql.MarshalString("ContributingFactor")
 		case "id":
 			out.Values[i] = ec._ContributingFactor_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20076,12 +20076,12 @@ var domainImplementors = []string{"Domain", "Node", "Term", "SearchResult"}
 func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, obj *view.Domain) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, domainImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Domain")
+			out.Values[i] = graphql.MarshalString("Domain")
 		case "id":
 			out.Values[i] = ec._Domain_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20164,12 +20164,12 @@ var durationImplementors = []string{"Duration"}
 func (ec *executionContext) _Duration(ctx context.Context, sel ast.SelectionSet, obj *view.Duration) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, durationImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Duration")
+			out.Values[i] = graphql.MarshalString("Duration")
 		case "text":
 			out.Values[i] = ec._Duration_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20207,12 +20207,12 @@ var durationDistributionImplementors = []string{"DurationDistribution"}
 func (ec *executionContext) _DurationDistribution(ctx context.Context, sel ast.SelectionSet, obj *view.DurationDistribution) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, durationDistributionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("DurationDistribution")
+			out.Values[i] = graphql.MarshalString("DurationDistribution")
 		case "known":
 			out.Values[i] = ec._DurationDistribution_known(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20305,12 +20305,12 @@ var facetImplementors = []string{"Facet"}
 func (ec *executionContext) _Facet(ctx context.Context, sel ast.SelectionSet, obj *view.Facet) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, facetImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Facet")
+			out.Values[i] = graphql.MarshalString("Facet")
 		case "vocabulary":
 			out.Values[i] = ec._Facet_vocabulary(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20363,12 +20363,12 @@ var facetValueImplementors = []string{"FacetValue"}
 func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSet, obj *view.FacetValue) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, facetValueImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("FacetValue")
+			out.Values[i] = graphql.MarshalString("FacetValue")
 		case "term":
 			out.Values[i] = ec._FacetValue_term(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20416,12 +20416,12 @@ var graphPathImplementors = []string{"GraphPath"}
 func (ec *executionContext) _GraphPath(ctx context.Context, sel ast.SelectionSet, obj *view.GraphPath) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, graphPathImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("GraphPath")
+			out.Values[i] = graphql.MarshalString("GraphPath")
 		case "hops":
 			out.Values[i] = ec._GraphPath_hops(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20464,12 +20464,12 @@ var groupListImplementors = []string{"GroupList"}
 func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet, obj *view.GroupList) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, groupListImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("GroupList")
+			out.Values[i] = graphql.MarshalString("GroupList")
 		case "totalGroups":
 			out.Values[i] = ec._GroupList_totalGroups(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20507,12 +20507,12 @@ var highlightImplementors = []string{"Highlight"}
 func (ec *executionContext) _Highlight(ctx context.Context, sel ast.SelectionSet, obj *view.Highlight) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, highlightImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Highlight")
+			out.Values[i] = graphql.MarshalString("Highlight")
 		case "field":
 			out.Values[i] = ec._Highlight_field(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20555,12 +20555,12 @@ var histogramBinImplementors = []string{"HistogramBin"}
 func (ec *executionContext) _HistogramBin(ctx context.Context, sel ast.SelectionSet, obj *view.HistogramBin) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, histogramBinImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("HistogramBin")
+			out.Values[i] = graphql.MarshalString("HistogramBin")
 		case "fromSeconds":
 			out.Values[i] = ec._HistogramBin_fromSeconds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20598,12 +20598,12 @@ var impactImplementors = []string{"Impact"}
 func (ec *executionContext) _Impact(ctx context.Context, sel ast.SelectionSet, obj *view.Impact) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, impactImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Impact")
+			out.Values[i] = graphql.MarshalString("Impact")
 		case "scope":
 			out.Values[i] = ec._Impact_scope(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -20641,12 +20641,12 @@ var incidentImplementors = []string{"Incident", "Node", "SearchResult"}
 func (ec *executionContext) _Incident(ctx context.Context, sel ast.SelectionSet, obj *view.Incident) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Incident")
+			out.Values[i] = graphql.MarshalString("Incident")
 		case "id":
 			out.Values[i] = ec._Incident_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20839,12 +20839,12 @@ var incidentConnectionImplementors = []string{"IncidentConnection"}
 func (ec *executionContext) _IncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("IncidentConnection")
+			out.Values[i] = graphql.MarshalString("IncidentConnection")
 		case "edges":
 			out.Values[i] = ec._IncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20912,12 +20912,12 @@ var incidentEdgeImplementors = []string{"IncidentEdge"}
 func (ec *executionContext) _IncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("IncidentEdge")
+			out.Values[i] = graphql.MarshalString("IncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._IncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20950,12 +20950,12 @@ var incidentGroupImplementors = []string{"IncidentGroup"}
 func (ec *executionContext) _IncidentGroup(ctx context.Context, sel ast.SelectionSet, obj *view.IncidentGroup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, incidentGroupImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("IncidentGroup")
+			out.Values[i] = graphql.MarshalString("IncidentGroup")
 		case "keys":
 			out.Values[i] = ec._IncidentGroup_keys(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -20998,12 +20998,12 @@ var limitsImplementors = []string{"Limits"}
 func (ec *executionContext) _Limits(ctx context.Context, sel ast.SelectionSet, obj *view.Limits) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, limitsImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Limits")
+			out.Values[i] = graphql.MarshalString("Limits")
 		case "maxDepth":
 			out.Values[i] = ec._Limits_maxDepth(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21121,12 +21121,12 @@ var localizedTextImplementors = []string{"LocalizedText"}
 func (ec *executionContext) _LocalizedText(ctx context.Context, sel ast.SelectionSet, obj *view.LocalizedText) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, localizedTextImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("LocalizedText")
+			out.Values[i] = graphql.MarshalString("LocalizedText")
 		case "text":
 			out.Values[i] = ec._LocalizedText_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21174,12 +21174,12 @@ var orgImplementors = []string{"Org", "Node", "SearchResult"}
 func (ec *executionContext) _Org(ctx context.Context, sel ast.SelectionSet, obj *view.Org) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Org")
+			out.Values[i] = graphql.MarshalString("Org")
 		case "id":
 			out.Values[i] = ec._Org_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21227,12 +21227,12 @@ var orgConnectionImplementors = []string{"OrgConnection"}
 func (ec *executionContext) _OrgConnection(ctx context.Context, sel ast.SelectionSet, obj *view.OrgConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("OrgConnection")
+			out.Values[i] = graphql.MarshalString("OrgConnection")
 		case "edges":
 			out.Values[i] = ec._OrgConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21275,12 +21275,12 @@ var orgEdgeImplementors = []string{"OrgEdge"}
 func (ec *executionContext) _OrgEdge(ctx context.Context, sel ast.SelectionSet, obj *view.OrgEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, orgEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("OrgEdge")
+			out.Values[i] = graphql.MarshalString("OrgEdge")
 		case "cursor":
 			out.Values[i] = ec._OrgEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21318,12 +21318,12 @@ var pageInfoImplementors = []string{"PageInfo"}
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *view.PageInfo) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("PageInfo")
+			out.Values[i] = graphql.MarshalString("PageInfo")
 		case "hasNextPage":
 			out.Values[i] = ec._PageInfo_hasNextPage(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21366,12 +21366,12 @@ var pathResultImplementors = []string{"PathResult"}
 func (ec *executionContext) _PathResult(ctx context.Context, sel ast.SelectionSet, obj *view.PathResult) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pathResultImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("PathResult")
+			out.Values[i] = graphql.MarshalString("PathResult")
 		case "paths":
 			out.Values[i] = ec._PathResult_paths(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21409,12 +21409,12 @@ var pathStepImplementors = []string{"PathStep"}
 func (ec *executionContext) _PathStep(ctx context.Context, sel ast.SelectionSet, obj *view.PathStep) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pathStepImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("PathStep")
+			out.Values[i] = graphql.MarshalString("PathStep")
 		case "from":
 			out.Values[i] = ec._PathStep_from(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21461,7 +21461,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	})
 
 	out := graphql.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
 			Object: field.Name,
@@ -21470,7 +21470,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Query")
+			out.Values[i] = graphql.MarshalString("Query")
 		case "node":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
 				true, false,
@@ -21597,12 +21597,12 @@ var recurrenceChainImplementors = []string{"RecurrenceChain", "Node"}
 func (ec *executionContext) _RecurrenceChain(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChain) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RecurrenceChain")
+			out.Values[i] = graphql.MarshalString("RecurrenceChain")
 		case "id":
 			out.Values[i] = ec._RecurrenceChain_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21660,12 +21660,12 @@ var recurrenceChainConnectionImplementors = []string{"RecurrenceChainConnection"
 func (ec *executionContext) _RecurrenceChainConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChainConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RecurrenceChainConnection")
+			out.Values[i] = graphql.MarshalString("RecurrenceChainConnection")
 		case "edges":
 			out.Values[i] = ec._RecurrenceChainConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21708,12 +21708,12 @@ var recurrenceChainEdgeImplementors = []string{"RecurrenceChainEdge"}
 func (ec *executionContext) _RecurrenceChainEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceChainEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceChainEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RecurrenceChainEdge")
+			out.Values[i] = graphql.MarshalString("RecurrenceChainEdge")
 		case "cursor":
 			out.Values[i] = ec._RecurrenceChainEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21746,12 +21746,12 @@ var recurrenceMemberConnectionImplementors = []string{"RecurrenceMemberConnectio
 func (ec *executionContext) _RecurrenceMemberConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceMemberConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceMemberConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RecurrenceMemberConnection")
+			out.Values[i] = graphql.MarshalString("RecurrenceMemberConnection")
 		case "edges":
 			out.Values[i] = ec._RecurrenceMemberConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21794,12 +21794,12 @@ var recurrenceMemberEdgeImplementors = []string{"RecurrenceMemberEdge"}
 func (ec *executionContext) _RecurrenceMemberEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RecurrenceMemberEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recurrenceMemberEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RecurrenceMemberEdge")
+			out.Values[i] = graphql.MarshalString("RecurrenceMemberEdge")
 		case "cursor":
 			out.Values[i] = ec._RecurrenceMemberEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21862,12 +21862,12 @@ var relatedIncidentConnectionImplementors = []string{"RelatedIncidentConnection"
 func (ec *executionContext) _RelatedIncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.RelatedIncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, relatedIncidentConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RelatedIncidentConnection")
+			out.Values[i] = graphql.MarshalString("RelatedIncidentConnection")
 		case "edges":
 			out.Values[i] = ec._RelatedIncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21910,12 +21910,12 @@ var relatedIncidentEdgeImplementors = []string{"RelatedIncidentEdge"}
 func (ec *executionContext) _RelatedIncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.RelatedIncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, relatedIncidentEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RelatedIncidentEdge")
+			out.Values[i] = graphql.MarshalString("RelatedIncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._RelatedIncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21958,12 +21958,12 @@ var remediationStepImplementors = []string{"RemediationStep"}
 func (ec *executionContext) _RemediationStep(ctx context.Context, sel ast.SelectionSet, obj *view.RemediationStep) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, remediationStepImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RemediationStep")
+			out.Values[i] = graphql.MarshalString("RemediationStep")
 		case "text":
 			out.Values[i] = ec._RemediationStep_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -21991,12 +21991,12 @@ var reviewImplementors = []string{"Review"}
 func (ec *executionContext) _Review(ctx context.Context, sel ast.SelectionSet, obj *view.Review) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, reviewImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Review")
+			out.Values[i] = graphql.MarshalString("Review")
 		case "writtenBy":
 			out.Values[i] = ec._Review_writtenBy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -22039,12 +22039,12 @@ var rootCauseImplementors = []string{"RootCause", "Node", "Term", "SearchResult"
 func (ec *executionContext) _RootCause(ctx context.Context, sel ast.SelectionSet, obj *view.RootCause) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, rootCauseImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("RootCause")
+			out.Values[i] = graphql.MarshalString("RootCause")
 		case "id":
 			out.Values[i] = ec._RootCause_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22127,12 +22127,12 @@ var searchConnectionImplementors = []string{"SearchConnection"}
 func (ec *executionContext) _SearchConnection(ctx context.Context, sel ast.SelectionSet, obj *view.SearchConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, searchConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SearchConnection")
+			out.Values[i] = graphql.MarshalString("SearchConnection")
 		case "edges":
 			out.Values[i] = ec._SearchConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22185,12 +22185,12 @@ var searchEdgeImplementors = []string{"SearchEdge"}
 func (ec *executionContext) _SearchEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SearchEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, searchEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SearchEdge")
+			out.Values[i] = graphql.MarshalString("SearchEdge")
 		case "cursor":
 			out.Values[i] = ec._SearchEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22233,12 +22233,12 @@ var serviceImplementors = []string{"Service"}
 func (ec *executionContext) _Service(ctx context.Context, sel ast.SelectionSet, obj *view.Service) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, serviceImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Service")
+			out.Values[i] = graphql.MarshalString("Service")
 		case "version":
 			out.Values[i] = ec._Service_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22286,12 +22286,12 @@ var severityImplementors = []string{"Severity", "Node", "Term", "SearchResult"}
 func (ec *executionContext) _Severity(ctx context.Context, sel ast.SelectionSet, obj *view.Severity) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, severityImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Severity")
+			out.Values[i] = graphql.MarshalString("Severity")
 		case "id":
 			out.Values[i] = ec._Severity_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22374,12 +22374,12 @@ var similarIncidentConnectionImplementors = []string{"SimilarIncidentConnection"
 func (ec *executionContext) _SimilarIncidentConnection(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarIncidentConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarIncidentConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SimilarIncidentConnection")
+			out.Values[i] = graphql.MarshalString("SimilarIncidentConnection")
 		case "edges":
 			out.Values[i] = ec._SimilarIncidentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22427,12 +22427,12 @@ var similarIncidentEdgeImplementors = []string{"SimilarIncidentEdge"}
 func (ec *executionContext) _SimilarIncidentEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarIncidentEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarIncidentEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SimilarIncidentEdge")
+			out.Values[i] = graphql.MarshalString("SimilarIncidentEdge")
 		case "cursor":
 			out.Values[i] = ec._SimilarIncidentEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22480,12 +22480,12 @@ var similarityExplanationImplementors = []string{"SimilarityExplanation"}
 func (ec *executionContext) _SimilarityExplanation(ctx context.Context, sel ast.SelectionSet, obj *view.SimilarityExplanation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, similarityExplanationImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SimilarityExplanation")
+			out.Values[i] = graphql.MarshalString("SimilarityExplanation")
 		case "shared":
 			out.Values[i] = ec._SimilarityExplanation_shared(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22533,12 +22533,12 @@ var sourceImplementors = []string{"Source"}
 func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, obj *view.Source) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sourceImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Source")
+			out.Values[i] = graphql.MarshalString("Source")
 		case "url":
 			out.Values[i] = ec._Source_url(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22581,12 +22581,12 @@ var subgraphImplementors = []string{"Subgraph"}
 func (ec *executionContext) _Subgraph(ctx context.Context, sel ast.SelectionSet, obj *view.Subgraph) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Subgraph")
+			out.Values[i] = graphql.MarshalString("Subgraph")
 		case "nodes":
 			out.Values[i] = ec._Subgraph_nodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22634,12 +22634,12 @@ var subgraphEdgeImplementors = []string{"SubgraphEdge"}
 func (ec *executionContext) _SubgraphEdge(ctx context.Context, sel ast.SelectionSet, obj *view.SubgraphEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SubgraphEdge")
+			out.Values[i] = graphql.MarshalString("SubgraphEdge")
 		case "source":
 			out.Values[i] = ec._SubgraphEdge_source(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22682,12 +22682,12 @@ var subgraphNodeImplementors = []string{"SubgraphNode"}
 func (ec *executionContext) _SubgraphNode(ctx context.Context, sel ast.SelectionSet, obj *view.SubgraphNode) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, subgraphNodeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("SubgraphNode")
+			out.Values[i] = graphql.MarshalString("SubgraphNode")
 		case "node":
 			out.Values[i] = ec._SubgraphNode_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22725,12 +22725,12 @@ var symptomImplementors = []string{"Symptom", "Node", "Term", "SearchResult"}
 func (ec *executionContext) _Symptom(ctx context.Context, sel ast.SelectionSet, obj *view.Symptom) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, symptomImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Symptom")
+			out.Values[i] = graphql.MarshalString("Symptom")
 		case "id":
 			out.Values[i] = ec._Symptom_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22813,12 +22813,12 @@ var termConnectionImplementors = []string{"TermConnection"}
 func (ec *executionContext) _TermConnection(ctx context.Context, sel ast.SelectionSet, obj *view.TermConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termConnectionImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("TermConnection")
+			out.Values[i] = graphql.MarshalString("TermConnection")
 		case "edges":
 			out.Values[i] = ec._TermConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22861,12 +22861,12 @@ var termEdgeImplementors = []string{"TermEdge"}
 func (ec *executionContext) _TermEdge(ctx context.Context, sel ast.SelectionSet, obj *view.TermEdge) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termEdgeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("TermEdge")
+			out.Values[i] = graphql.MarshalString("TermEdge")
 		case "cursor":
 			out.Values[i] = ec._TermEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22904,12 +22904,12 @@ var termMappingImplementors = []string{"TermMapping"}
 func (ec *executionContext) _TermMapping(ctx context.Context, sel ast.SelectionSet, obj *view.TermMapping) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termMappingImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("TermMapping")
+			out.Values[i] = graphql.MarshalString("TermMapping")
 		case "taxonomy":
 			out.Values[i] = ec._TermMapping_taxonomy(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22947,12 +22947,12 @@ var textRangeImplementors = []string{"TextRange"}
 func (ec *executionContext) _TextRange(ctx context.Context, sel ast.SelectionSet, obj *view.TextRange) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, textRangeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("TextRange")
+			out.Values[i] = graphql.MarshalString("TextRange")
 		case "start":
 			out.Values[i] = ec._TextRange_start(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -22985,12 +22985,12 @@ var timePointImplementors = []string{"TimePoint"}
 func (ec *executionContext) _TimePoint(ctx context.Context, sel ast.SelectionSet, obj *view.TimePoint) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, timePointImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("TimePoint")
+			out.Values[i] = graphql.MarshalString("TimePoint")
 		case "start":
 			out.Values[i] = ec._TimePoint_start(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23028,12 +23028,12 @@ var timelineImplementors = []string{"Timeline"}
 func (ec *executionContext) _Timeline(ctx context.Context, sel ast.SelectionSet, obj *view.Timeline) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, timelineImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("Timeline")
+			out.Values[i] = graphql.MarshalString("Timeline")
 		case "detectedAfter":
 			out.Values[i] = ec._Timeline_detectedAfter(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -23066,12 +23066,12 @@ var unresolvedLinkImplementors = []string{"UnresolvedLink"}
 func (ec *executionContext) _UnresolvedLink(ctx context.Context, sel ast.SelectionSet, obj *view.UnresolvedLink) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, unresolvedLinkImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("UnresolvedLink")
+			out.Values[i] = graphql.MarshalString("UnresolvedLink")
 		case "kind":
 			out.Values[i] = ec._UnresolvedLink_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23104,12 +23104,12 @@ var weightedTermImplementors = []string{"WeightedTerm"}
 func (ec *executionContext) _WeightedTerm(ctx context.Context, sel ast.SelectionSet, obj *view.WeightedTerm) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, weightedTermImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("WeightedTerm")
+			out.Values[i] = graphql.MarshalString("WeightedTerm")
 		case "term":
 			out.Values[i] = ec._WeightedTerm_term(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23152,12 +23152,12 @@ var __DirectiveImplementors = []string{"__Directive"}
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __DirectiveImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__Directive")
+			out.Values[i] = graphql.MarshalString("__Directive")
 		case "name":
 			out.Values[i] = ec.___Directive_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23205,12 +23205,12 @@ var __EnumValueImplementors = []string{"__EnumValue"}
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __EnumValueImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__EnumValue")
+			out.Values[i] = graphql.MarshalString("__EnumValue")
 		case "name":
 			out.Values[i] = ec.___EnumValue_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23253,12 +23253,12 @@ var __FieldImplementors = []string{"__Field"}
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __FieldImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__Field")
+			out.Values[i] = graphql.MarshalString("__Field")
 		case "name":
 			out.Values[i] = ec.___Field_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23311,12 +23311,12 @@ var __InputValueImplementors = []string{"__InputValue"}
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __InputValueImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__InputValue")
+			out.Values[i] = graphql.MarshalString("__InputValue")
 		case "name":
 			out.Values[i] = ec.___InputValue_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23369,12 +23369,12 @@ var __SchemaImplementors = []string{"__Schema"}
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __SchemaImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__Schema")
+			out.Values[i] = graphql.MarshalString("__Schema")
 		case "description":
 			out.Values[i] = ec.___Schema_description(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -23427,12 +23427,12 @@ var __TypeImplementors = []string{"__Type"}
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, __TypeImplementors)
 
-	out := lean.NewFieldSet(fields)
-	deferred := lean.NewDeferredGroup(ctx)
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = lean.MarshalString("__Type")
+			out.Values[i] = graphql.MarshalString("__Type")
 		case "kind":
 			out.Values[i] = ec.___Type_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -23510,7 +23510,7 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNActionItem2ᚕᚖincidentgraphᚋgraphᚋviewᚐActionItemᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.ActionItem) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNActionItem2ᚖincidentgraphᚋgraphᚋviewᚐActionItem(ctx, sel, v[i])
@@ -23542,7 +23542,7 @@ func (ec *executionContext) marshalNAssessment2ᚖincidentgraphᚋgraphᚋview�
 }
 
 func (ec *executionContext) marshalNAssociation2ᚕᚖincidentgraphᚋgraphᚋviewᚐAssociationᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Association) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAssociation2ᚖincidentgraphᚋgraphᚋviewᚐAssociation(ctx, sel, v[i])
@@ -23592,7 +23592,7 @@ func (ec *executionContext) unmarshalNCaveat2incidentgraphᚋinternalᚋanalysis
 
 func (ec *executionContext) marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx context.Context, sel ast.SelectionSet, v analysis.Caveat) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat[v])
+	res := graphql.MarshalString(marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "Caveat!")
 	}
@@ -23627,7 +23627,7 @@ func (ec *executionContext) unmarshalNCaveat2ᚕincidentgraphᚋinternalᚋanaly
 }
 
 func (ec *executionContext) marshalNCaveat2ᚕincidentgraphᚋinternalᚋanalysisᚐCaveatᚄ(ctx context.Context, sel ast.SelectionSet, v []analysis.Caveat) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNCaveat2incidentgraphᚋinternalᚋanalysisᚐCaveat(ctx, sel, v[i])
@@ -23650,7 +23650,7 @@ func (ec *executionContext) unmarshalNClock2incidentgraphᚋinternalᚋanalysis�
 
 func (ec *executionContext) marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock(ctx context.Context, sel ast.SelectionSet, v analysis.Clock) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock[v])
+	res := graphql.MarshalString(marshalNClock2incidentgraphᚋinternalᚋanalysisᚐClock[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "Clock!")
 	}
@@ -23669,7 +23669,7 @@ var (
 )
 
 func (ec *executionContext) marshalNComponent2ᚕᚖincidentgraphᚋgraphᚋviewᚐComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Component) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNComponent2ᚖincidentgraphᚋgraphᚋviewᚐComponent(ctx, sel, v[i])
@@ -23693,7 +23693,7 @@ func (ec *executionContext) marshalNComponent2ᚖincidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNContributingFactor2ᚕᚖincidentgraphᚋgraphᚋviewᚐContributingFactorᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.ContributingFactor) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNContributingFactor2ᚖincidentgraphᚋgraphᚋviewᚐContributingFactor(ctx, sel, v[i])
@@ -23717,7 +23717,7 @@ func (ec *executionContext) marshalNContributingFactor2ᚖincidentgraphᚋgraph�
 }
 
 func (ec *executionContext) marshalNDomain2ᚕᚖincidentgraphᚋgraphᚋviewᚐDomainᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Domain) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNDomain2ᚖincidentgraphᚋgraphᚋviewᚐDomain(ctx, sel, v[i])
@@ -23756,7 +23756,7 @@ func (ec *executionContext) unmarshalNEdgeKind2incidentgraphᚋinternalᚋindex�
 
 func (ec *executionContext) marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx context.Context, sel ast.SelectionSet, v index.EdgeKind) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind[v])
+	res := graphql.MarshalString(marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "EdgeKind!")
 	}
@@ -23787,7 +23787,7 @@ var (
 )
 
 func (ec *executionContext) marshalNFacet2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Facet) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNFacet2ᚖincidentgraphᚋgraphᚋviewᚐFacet(ctx, sel, v[i])
@@ -23811,7 +23811,7 @@ func (ec *executionContext) marshalNFacet2ᚖincidentgraphᚋgraphᚋviewᚐFace
 }
 
 func (ec *executionContext) marshalNFacetValue2ᚕᚖincidentgraphᚋgraphᚋviewᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.FacetValue) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNFacetValue2ᚖincidentgraphᚋgraphᚋviewᚐFacetValue(ctx, sel, v[i])
@@ -23859,7 +23859,7 @@ func (ec *executionContext) marshalNGraphFormat2incidentgraphᚋgraphᚋmodelᚐ
 }
 
 func (ec *executionContext) marshalNGraphPath2ᚕᚖincidentgraphᚋgraphᚋviewᚐGraphPathᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.GraphPath) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNGraphPath2ᚖincidentgraphᚋgraphᚋviewᚐGraphPath(ctx, sel, v[i])
@@ -23890,7 +23890,7 @@ func (ec *executionContext) unmarshalNGroupKey2incidentgraphᚋinternalᚋanalys
 
 func (ec *executionContext) marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, sel ast.SelectionSet, v analysis.GroupKey) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
+	res := graphql.MarshalString(marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "GroupKey!")
 	}
@@ -23941,7 +23941,7 @@ func (ec *executionContext) unmarshalNGroupKey2ᚕincidentgraphᚋinternalᚋana
 }
 
 func (ec *executionContext) marshalNGroupKey2ᚕincidentgraphᚋinternalᚋanalysisᚐGroupKeyᚄ(ctx context.Context, sel ast.SelectionSet, v []analysis.GroupKey) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNGroupKey2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx, sel, v[i])
@@ -23965,7 +23965,7 @@ func (ec *executionContext) marshalNGroupList2ᚖincidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNHighlight2ᚕᚖincidentgraphᚋgraphᚋviewᚐHighlightᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Highlight) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNHighlight2ᚖincidentgraphᚋgraphᚋviewᚐHighlight(ctx, sel, v[i])
@@ -23989,7 +23989,7 @@ func (ec *executionContext) marshalNHighlight2ᚖincidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNHistogramBin2ᚕᚖincidentgraphᚋgraphᚋviewᚐHistogramBinᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.HistogramBin) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNHistogramBin2ᚖincidentgraphᚋgraphᚋviewᚐHistogramBin(ctx, sel, v[i])
@@ -24056,7 +24056,7 @@ func (ec *executionContext) marshalNID2ᚕstringᚄ(ctx context.Context, sel ast
 }
 
 func (ec *executionContext) marshalNIncident2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Incident) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNIncident2ᚖincidentgraphᚋgraphᚋviewᚐIncident(ctx, sel, v[i])
@@ -24088,7 +24088,7 @@ func (ec *executionContext) marshalNIncidentConnection2ᚖincidentgraphᚋgraph�
 }
 
 func (ec *executionContext) marshalNIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.IncidentEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐIncidentEdge(ctx, sel, v[i])
@@ -24117,7 +24117,7 @@ func (ec *executionContext) unmarshalNIncidentFilter2ᚖincidentgraphᚋgraphᚋ
 }
 
 func (ec *executionContext) marshalNIncidentGroup2ᚕᚖincidentgraphᚋgraphᚋviewᚐIncidentGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.IncidentGroup) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNIncidentGroup2ᚖincidentgraphᚋgraphᚋviewᚐIncidentGroup(ctx, sel, v[i])
@@ -24153,7 +24153,7 @@ func (ec *executionContext) unmarshalNIncidentOrderField2incidentgraphᚋinterna
 
 func (ec *executionContext) marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField(ctx context.Context, sel ast.SelectionSet, v index.Field) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField[v])
+	res := graphql.MarshalString(marshalNIncidentOrderField2incidentgraphᚋinternalᚋindexᚐField[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "IncidentOrderField!")
 	}
@@ -24199,7 +24199,7 @@ func (ec *executionContext) unmarshalNInterval2incidentgraphᚋinternalᚋanalys
 
 func (ec *executionContext) marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey(ctx context.Context, sel ast.SelectionSet, v analysis.GroupKey) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
+	res := graphql.MarshalString(marshalNInterval2incidentgraphᚋinternalᚋanalysisᚐGroupKey[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "Interval!")
 	}
@@ -24325,7 +24325,7 @@ func (ec *executionContext) unmarshalNLinkDirection2incidentgraphᚋinternalᚋi
 
 func (ec *executionContext) marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection(ctx context.Context, sel ast.SelectionSet, v index.Direction) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection[v])
+	res := graphql.MarshalString(marshalNLinkDirection2incidentgraphᚋinternalᚋindexᚐDirection[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "LinkDirection!")
 	}
@@ -24358,7 +24358,7 @@ func (ec *executionContext) unmarshalNLinkKind2incidentgraphᚋinternalᚋindex�
 
 func (ec *executionContext) marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind(ctx context.Context, sel ast.SelectionSet, v index.LinkKind) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind[v])
+	res := graphql.MarshalString(marshalNLinkKind2incidentgraphᚋinternalᚋindexᚐLinkKind[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "LinkKind!")
 	}
@@ -24381,7 +24381,7 @@ func (ec *executionContext) marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋvie
 		graphql.AddInvalidNullError(ctx, "LocalizedText!")
 		return graphql.Null
 	}
-	return graphql.WrapContextMarshaler(ctx, v)
+	return ec._LocalizedText(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch(ctx context.Context, v any) (incident.Match, error) {
@@ -24392,7 +24392,7 @@ func (ec *executionContext) unmarshalNMappingMatch2incidentgraphᚋinternalᚋin
 
 func (ec *executionContext) marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch(ctx context.Context, sel ast.SelectionSet, v incident.Match) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch[v])
+	res := graphql.MarshalString(marshalNMappingMatch2incidentgraphᚋinternalᚋincidentᚐMatch[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "MappingMatch!")
 	}
@@ -24423,7 +24423,7 @@ func (ec *executionContext) marshalNNode2incidentgraphᚋgraphᚋviewᚐNode(ctx
 }
 
 func (ec *executionContext) marshalNNode2ᚕincidentgraphᚋgraphᚋviewᚐNode(ctx context.Context, sel ast.SelectionSet, v []view.Node) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalONode2incidentgraphᚋgraphᚋviewᚐNode(ctx, sel, v[i])
@@ -24433,7 +24433,7 @@ func (ec *executionContext) marshalNNode2ᚕincidentgraphᚋgraphᚋviewᚐNode(
 }
 
 func (ec *executionContext) marshalNOrg2ᚕᚖincidentgraphᚋgraphᚋviewᚐOrgᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Org) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNOrg2ᚖincidentgraphᚋgraphᚋviewᚐOrg(ctx, sel, v[i])
@@ -24465,7 +24465,7 @@ func (ec *executionContext) marshalNOrgConnection2ᚖincidentgraphᚋgraphᚋvie
 }
 
 func (ec *executionContext) marshalNOrgEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐOrgEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.OrgEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNOrgEdge2ᚖincidentgraphᚋgraphᚋviewᚐOrgEdge(ctx, sel, v[i])
@@ -24493,7 +24493,7 @@ func (ec *executionContext) marshalNPageInfo2ᚖincidentgraphᚋgraphᚋviewᚐP
 		graphql.AddInvalidNullError(ctx, "PageInfo!")
 		return graphql.Null
 	}
-	return graphql.WrapContextMarshaler(ctx, v)
+	return ec._PageInfo(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPartialDate2incidentgraphᚋinternalᚋincidentᚐDate(ctx context.Context, v any) (incident.Date, error) {
@@ -24519,7 +24519,7 @@ func (ec *executionContext) marshalNPathResult2ᚖincidentgraphᚋgraphᚋview�
 }
 
 func (ec *executionContext) marshalNPathStep2ᚕᚖincidentgraphᚋgraphᚋviewᚐPathStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.PathStep) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNPathStep2ᚖincidentgraphᚋgraphᚋviewᚐPathStep(ctx, sel, v[i])
@@ -24543,7 +24543,7 @@ func (ec *executionContext) marshalNPathStep2ᚖincidentgraphᚋgraphᚋviewᚐP
 }
 
 func (ec *executionContext) marshalNRecurrenceChain2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceChain) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceChain2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChain(ctx, sel, v[i])
@@ -24575,7 +24575,7 @@ func (ec *executionContext) marshalNRecurrenceChainConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRecurrenceChainEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceChainEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceChainEdge2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceChainEdge(ctx, sel, v[i])
@@ -24607,7 +24607,7 @@ func (ec *executionContext) marshalNRecurrenceMemberConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRecurrenceMemberEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRecurrenceMemberEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RecurrenceMemberEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecurrenceMemberEdge2ᚖincidentgraphᚋgraphᚋviewᚐRecurrenceMemberEdge(ctx, sel, v[i])
@@ -24639,7 +24639,7 @@ func (ec *executionContext) marshalNRelatedIncidentConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNRelatedIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐRelatedIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RelatedIncidentEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRelatedIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐRelatedIncidentEdge(ctx, sel, v[i])
@@ -24663,7 +24663,7 @@ func (ec *executionContext) marshalNRelatedIncidentEdge2ᚖincidentgraphᚋgraph
 }
 
 func (ec *executionContext) marshalNRemediationStep2ᚕᚖincidentgraphᚋgraphᚋviewᚐRemediationStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.RemediationStep) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRemediationStep2ᚖincidentgraphᚋgraphᚋviewᚐRemediationStep(ctx, sel, v[i])
@@ -24703,7 +24703,7 @@ func (ec *executionContext) marshalNSearchConnection2ᚖincidentgraphᚋgraphᚋ
 }
 
 func (ec *executionContext) marshalNSearchEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSearchEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SearchEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSearchEdge2ᚖincidentgraphᚋgraphᚋviewᚐSearchEdge(ctx, sel, v[i])
@@ -24735,7 +24735,7 @@ func (ec *executionContext) marshalNSearchResult2incidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNSearchResult2ᚕincidentgraphᚋgraphᚋviewᚐSearchResultᚄ(ctx context.Context, sel ast.SelectionSet, v []view.SearchResult) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSearchResult2incidentgraphᚋgraphᚋviewᚐSearchResult(ctx, sel, v[i])
@@ -24767,7 +24767,7 @@ func (ec *executionContext) marshalNSimilarIncidentConnection2ᚖincidentgraph�
 }
 
 func (ec *executionContext) marshalNSimilarIncidentEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSimilarIncidentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SimilarIncidentEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSimilarIncidentEdge2ᚖincidentgraphᚋgraphᚋviewᚐSimilarIncidentEdge(ctx, sel, v[i])
@@ -24809,7 +24809,7 @@ func (ec *executionContext) marshalNSortDirection2incidentgraphᚋgraphᚋmodel�
 }
 
 func (ec *executionContext) marshalNSource2ᚕᚖincidentgraphᚋgraphᚋviewᚐSourceᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Source) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSource2ᚖincidentgraphᚋgraphᚋviewᚐSource(ctx, sel, v[i])
@@ -24839,7 +24839,7 @@ func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) 
 
 func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(v)
+	res := graphql.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "String!")
 	}
@@ -24878,7 +24878,7 @@ func (ec *executionContext) marshalNSubgraph2ᚖincidentgraphᚋgraphᚋviewᚐS
 }
 
 func (ec *executionContext) marshalNSubgraphEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SubgraphEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSubgraphEdge2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphEdge(ctx, sel, v[i])
@@ -24902,7 +24902,7 @@ func (ec *executionContext) marshalNSubgraphEdge2ᚖincidentgraphᚋgraphᚋview
 }
 
 func (ec *executionContext) marshalNSubgraphNode2ᚕᚖincidentgraphᚋgraphᚋviewᚐSubgraphNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.SubgraphNode) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSubgraphNode2ᚖincidentgraphᚋgraphᚋviewᚐSubgraphNode(ctx, sel, v[i])
@@ -24926,7 +24926,7 @@ func (ec *executionContext) marshalNSubgraphNode2ᚖincidentgraphᚋgraphᚋview
 }
 
 func (ec *executionContext) marshalNSymptom2ᚕᚖincidentgraphᚋgraphᚋviewᚐSymptomᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.Symptom) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSymptom2ᚖincidentgraphᚋgraphᚋviewᚐSymptom(ctx, sel, v[i])
@@ -24958,7 +24958,7 @@ func (ec *executionContext) marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx
 }
 
 func (ec *executionContext) marshalNTerm2ᚕincidentgraphᚋgraphᚋviewᚐTermᚄ(ctx context.Context, sel ast.SelectionSet, v []view.Term) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTerm2incidentgraphᚋgraphᚋviewᚐTerm(ctx, sel, v[i])
@@ -24982,7 +24982,7 @@ func (ec *executionContext) marshalNTermConnection2ᚖincidentgraphᚋgraphᚋvi
 }
 
 func (ec *executionContext) marshalNTermEdge2ᚕᚖincidentgraphᚋgraphᚋviewᚐTermEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TermEdge) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTermEdge2ᚖincidentgraphᚋgraphᚋviewᚐTermEdge(ctx, sel, v[i])
@@ -25006,7 +25006,7 @@ func (ec *executionContext) marshalNTermEdge2ᚖincidentgraphᚋgraphᚋviewᚐT
 }
 
 func (ec *executionContext) marshalNTermMapping2ᚕᚖincidentgraphᚋgraphᚋviewᚐTermMappingᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TermMapping) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTermMapping2ᚖincidentgraphᚋgraphᚋviewᚐTermMapping(ctx, sel, v[i])
@@ -25030,7 +25030,7 @@ func (ec *executionContext) marshalNTermMapping2ᚖincidentgraphᚋgraphᚋview�
 }
 
 func (ec *executionContext) marshalNTextRange2ᚕᚖincidentgraphᚋgraphᚋviewᚐTextRangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TextRange) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTextRange2ᚖincidentgraphᚋgraphᚋviewᚐTextRange(ctx, sel, v[i])
@@ -25054,7 +25054,7 @@ func (ec *executionContext) marshalNTextRange2ᚖincidentgraphᚋgraphᚋviewᚐ
 }
 
 func (ec *executionContext) marshalNTimePoint2ᚕᚖincidentgraphᚋgraphᚋviewᚐTimePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.TimePoint) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTimePoint2ᚖincidentgraphᚋgraphᚋviewᚐTimePoint(ctx, sel, v[i])
@@ -25100,7 +25100,7 @@ func (ec *executionContext) marshalNURL2string(ctx context.Context, sel ast.Sele
 }
 
 func (ec *executionContext) marshalNUnresolvedLink2ᚕᚖincidentgraphᚋgraphᚋviewᚐUnresolvedLinkᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.UnresolvedLink) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUnresolvedLink2ᚖincidentgraphᚋgraphᚋviewᚐUnresolvedLink(ctx, sel, v[i])
@@ -25131,7 +25131,7 @@ func (ec *executionContext) unmarshalNVocabulary2incidentgraphᚋinternalᚋinci
 
 func (ec *executionContext) marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx context.Context, sel ast.SelectionSet, v incident.Vocabulary) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary[v])
+	res := graphql.MarshalString(marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary[v])
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "Vocabulary!")
 	}
@@ -25172,7 +25172,7 @@ func (ec *executionContext) unmarshalNVocabulary2ᚕincidentgraphᚋinternalᚋi
 }
 
 func (ec *executionContext) marshalNVocabulary2ᚕincidentgraphᚋinternalᚋincidentᚐVocabularyᚄ(ctx context.Context, sel ast.SelectionSet, v []incident.Vocabulary) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNVocabulary2incidentgraphᚋinternalᚋincidentᚐVocabulary(ctx, sel, v[i])
@@ -25193,7 +25193,7 @@ func (ec *executionContext) unmarshalNVocabularyWeight2ᚖincidentgraphᚋgraph�
 }
 
 func (ec *executionContext) marshalNWeightedTerm2ᚕᚖincidentgraphᚋgraphᚋviewᚐWeightedTermᚄ(ctx context.Context, sel ast.SelectionSet, v []*view.WeightedTerm) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNWeightedTerm2ᚖincidentgraphᚋgraphᚋviewᚐWeightedTerm(ctx, sel, v[i])
@@ -25221,7 +25221,7 @@ func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlge
 }
 
 func (ec *executionContext) marshalN__Directive2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirectiveᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Directive) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx, sel, v[i])
@@ -25243,7 +25243,7 @@ func (ec *executionContext) unmarshalN__DirectiveLocation2string(ctx context.Con
 
 func (ec *executionContext) marshalN__DirectiveLocation2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(v)
+	res := graphql.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "__DirectiveLocation!")
 	}
@@ -25265,7 +25265,7 @@ func (ec *executionContext) unmarshalN__DirectiveLocation2ᚕstringᚄ(ctx conte
 }
 
 func (ec *executionContext) marshalN__DirectiveLocation2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__DirectiveLocation2string(ctx, sel, v[i])
@@ -25293,7 +25293,7 @@ func (ec *executionContext) marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlg
 }
 
 func (ec *executionContext) marshalN__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -25321,7 +25321,7 @@ func (ec *executionContext) marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋg
 }
 
 func (ec *executionContext) marshalN__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])
@@ -25351,7 +25351,7 @@ func (ec *executionContext) unmarshalN__TypeKind2string(ctx context.Context, v a
 
 func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := lean.MarshalString(v)
+	res := graphql.MarshalString(v)
 	if res == graphql.Null {
 		graphql.AddInvalidNullFromMarshaler(ctx, "__TypeKind!")
 	}
@@ -25443,7 +25443,7 @@ func (ec *executionContext) marshalOEdgeKind2ᚕincidentgraphᚋinternalᚋindex
 	if v == nil {
 		return graphql.Null
 	}
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNEdgeKind2incidentgraphᚋinternalᚋindexᚐEdgeKind(ctx, sel, v[i])
@@ -25510,7 +25510,7 @@ func (ec *executionContext) marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanaly
 	}
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey[*v])
+	res := graphql.MarshalString(marshalOGroupKey2ᚖincidentgraphᚋinternalᚋanalysisᚐGroupKey[*v])
 	return res
 }
 
@@ -25727,7 +25727,7 @@ func (ec *executionContext) marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋ
 	}
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋindexᚐDirection[*v])
+	res := graphql.MarshalString(marshalOLinkDirection2ᚖincidentgraphᚋinternalᚋindexᚐDirection[*v])
 	return res
 }
 
@@ -25765,7 +25765,7 @@ func (ec *executionContext) marshalOLocalizedText2ᚖincidentgraphᚋgraphᚋvie
 	if v == nil {
 		return graphql.Null
 	}
-	return graphql.WrapContextMarshaler(ctx, v)
+	return ec._LocalizedText(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2incidentgraphᚋgraphᚋviewᚐNode(ctx context.Context, sel ast.SelectionSet, v view.Node) graphql.Marshaler {
@@ -25846,7 +25846,7 @@ func (ec *executionContext) marshalOSimilarityMeasure2ᚖincidentgraphᚋinterna
 	}
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(marshalOSimilarityMeasure2ᚖincidentgraphᚋinternalᚋanalysisᚐMeasure[*v])
+	res := graphql.MarshalString(marshalOSimilarityMeasure2ᚖincidentgraphᚋinternalᚋanalysisᚐMeasure[*v])
 	return res
 }
 
@@ -25873,7 +25873,7 @@ func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) 
 func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(v)
+	res := graphql.MarshalString(v)
 	return res
 }
 
@@ -25926,7 +25926,7 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	}
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(*v)
+	res := graphql.MarshalString(*v)
 	return res
 }
 
@@ -25998,7 +25998,7 @@ func (ec *executionContext) marshalOVocabulary2ᚖincidentgraphᚋinternalᚋinc
 	}
 	_ = sel
 	_ = ctx
-	res := lean.MarshalString(marshalOVocabulary2ᚖincidentgraphᚋinternalᚋincidentᚐVocabulary[*v])
+	res := graphql.MarshalString(marshalOVocabulary2ᚖincidentgraphᚋinternalᚋincidentᚐVocabulary[*v])
 	return res
 }
 
@@ -26042,7 +26042,7 @@ func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgq
 	if v == nil {
 		return graphql.Null
 	}
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__EnumValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValue(ctx, sel, v[i])
@@ -26061,7 +26061,7 @@ func (ec *executionContext) marshalO__Field2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 	if v == nil {
 		return graphql.Null
 	}
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Field2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐField(ctx, sel, v[i])
@@ -26080,7 +26080,7 @@ func (ec *executionContext) marshalO__InputValue2ᚕgithubᚗcomᚋ99designsᚋg
 	if v == nil {
 		return graphql.Null
 	}
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -26099,7 +26099,7 @@ func (ec *executionContext) marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgen�
 	if v == nil {
 		return graphql.Null
 	}
-	ret := lean.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := direct.MarshalSlice(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])

@@ -1,6 +1,8 @@
 // Package scalar gives the schema's scalars their Go types, and decides which
 // values they take. Its functions are named as gqlgen binds them: MarshalX and
-// UnmarshalX for the scalar X.
+// UnmarshalX for the scalar X. What MarshalX writes is made by AppendX, which
+// package direct's generated code calls; it gives false, and nothing appended,
+// for a value that is null.
 //
 // Unmarshalling is strict, as the GraphQL specification wants input coercion
 // to be: a String is never made of a number. Every refusal is an *Error.
@@ -19,7 +21,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/text/language"
 
-	"incidentgraph/graph/lean"
+	"incidentgraph/graph/direct"
 	"incidentgraph/internal/incident"
 )
 
@@ -58,8 +60,20 @@ func text(scalar, want string, v any) (string, error) {
 	return s, nil
 }
 
+// marshal makes a marshaler of what a function appends.
+func marshal[T any](v T, appendTo func([]byte, T) ([]byte, bool)) graphql.Marshaler {
+	b, ok := appendTo(nil, v)
+	if !ok {
+		return graphql.Null
+	}
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(b) })
+}
+
 // MarshalID writes an id.
-func MarshalID(id string) graphql.Marshaler { return lean.MarshalString(id) }
+func MarshalID(id string) graphql.Marshaler { return marshal(id, AppendID) }
+
+// AppendID writes an id.
+func AppendID(b []byte, id string) ([]byte, bool) { return direct.AppendString(b, id), true }
 
 // UnmarshalID takes a string or an integer.
 func UnmarshalID(v any) (string, error) {
@@ -81,18 +95,18 @@ func UnmarshalID(v any) (string, error) {
 // MarshalFloat writes a finite number as JSON does: without an exponent unless
 // it is very large or small. Others become null, which is an error where the
 // schema does not allow it.
-func MarshalFloat(f float64) graphql.Marshaler {
+func MarshalFloat(f float64) graphql.Marshaler { return marshal(f, AppendFloat) }
+
+// AppendFloat is MarshalFloat.
+func AppendFloat(b []byte, f float64) ([]byte, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return graphql.Null
+		return b, false
 	}
-	return graphql.WriterFunc(func(w io.Writer) {
-		format := byte('f')
-		if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
-			format = 'e'
-		}
-		var buf [32]byte
-		_, _ = w.Write(strconv.AppendFloat(buf[:0], f, format, -1, 64))
-	})
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, f, format, -1, 64), true
 }
 
 // UnmarshalFloat takes a finite number.
@@ -114,16 +128,16 @@ func UnmarshalFloat(v any) (float64, error) {
 
 // MarshalDateTime writes an instant in UTC with the digits it needs; the zero
 // time is null.
-func MarshalDateTime(t time.Time) graphql.Marshaler {
+func MarshalDateTime(t time.Time) graphql.Marshaler { return marshal(t, AppendDateTime) }
+
+// AppendDateTime is MarshalDateTime.
+func AppendDateTime(b []byte, t time.Time) ([]byte, bool) {
 	if t.IsZero() {
-		return graphql.Null
+		return b, false
 	}
-	return graphql.WriterFunc(func(w io.Writer) {
-		buf := make([]byte, 0, len(time.RFC3339Nano)+2)
-		buf = append(buf, '"')
-		buf = t.UTC().AppendFormat(buf, time.RFC3339Nano)
-		_, _ = w.Write(append(buf, '"'))
-	})
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	return append(b, '"'), true
 }
 
 // UnmarshalDateTime reads RFC 3339 text.
@@ -141,11 +155,16 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 }
 
 // MarshalPartialDate writes a date with the precision it has; no date is null.
-func MarshalPartialDate(d incident.Date) graphql.Marshaler {
+func MarshalPartialDate(d incident.Date) graphql.Marshaler { return marshal(d, AppendPartialDate) }
+
+// AppendPartialDate is MarshalPartialDate.
+func AppendPartialDate(b []byte, d incident.Date) ([]byte, bool) {
 	if d.IsZero() {
-		return graphql.Null
+		return b, false
 	}
-	return lean.MarshalString(d.String())
+	b = append(b, '"')
+	b = d.Append(b)
+	return append(b, '"'), true
 }
 
 // UnmarshalPartialDate reads a year, a year and month, or a day; null, where
@@ -167,7 +186,10 @@ func UnmarshalPartialDate(v any) (incident.Date, error) {
 }
 
 // MarshalLanguage writes a language tag.
-func MarshalLanguage(tag string) graphql.Marshaler { return lean.MarshalString(tag) }
+func MarshalLanguage(tag string) graphql.Marshaler { return marshal(tag, AppendLanguage) }
+
+// AppendLanguage writes a language tag.
+func AppendLanguage(b []byte, tag string) ([]byte, bool) { return direct.AppendString(b, tag), true }
 
 // maxTag bounds the work of reading a tag: the longest registered ones have
 // 35 characters (RFC 5646, section 4.4.1).
@@ -221,7 +243,10 @@ func titleCase(tag string) string {
 }
 
 // MarshalURL writes an address.
-func MarshalURL(address string) graphql.Marshaler { return lean.MarshalString(address) }
+func MarshalURL(address string) graphql.Marshaler { return marshal(address, AppendURL) }
+
+// AppendURL writes an address.
+func AppendURL(b []byte, address string) ([]byte, bool) { return direct.AppendString(b, address), true }
 
 // UnmarshalURL reads an absolute URL.
 func UnmarshalURL(v any) (string, error) {
@@ -237,11 +262,11 @@ func UnmarshalURL(v any) (string, error) {
 }
 
 // MarshalJSON writes a JSON value as it stands; nil is null.
-func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
-	if raw == nil {
-		return graphql.Null
-	}
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(raw) })
+func MarshalJSON(raw json.RawMessage) graphql.Marshaler { return marshal(raw, AppendJSON) }
+
+// AppendJSON is MarshalJSON.
+func AppendJSON(b []byte, raw json.RawMessage) ([]byte, bool) {
+	return append(b, raw...), raw != nil
 }
 
 // UnmarshalJSON takes any value.

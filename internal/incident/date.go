@@ -94,16 +94,22 @@ func (d Date) FirstDay() time.Time {
 }
 
 // String gives the date as recorded, "" for no date.
-func (d Date) String() string {
-	switch {
-	case d == 0:
-		return ""
-	case d.Month() == 0:
-		return fmt.Sprintf("%04d", d.Year())
-	case d.Day() == 0:
-		return fmt.Sprintf("%04d-%02d", d.Year(), d.Month())
+func (d Date) String() string { return string(d.Append(nil)) }
+
+// Append appends the date as recorded, nothing for no date.
+func (d Date) Append(b []byte) []byte {
+	if d == 0 {
+		return b
 	}
-	return fmt.Sprintf("%04d-%02d-%02d", d.Year(), d.Month(), d.Day())
+	y := d.Year()
+	b = append(b, byte('0'+y/1000%10), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10))
+	for _, part := range [...]int{d.Month(), d.Day()} {
+		if part == 0 {
+			return b
+		}
+		b = append(b, '-', byte('0'+part/10), byte('0'+part%10))
+	}
+	return b
 }
 
 // DateOf gives the day of t in UTC.

@@ -1,4 +1,4 @@
-package lean
+package direct
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 func TestBudgetBytes(t *testing.T) {
 	tooLarge := errors.New("too large")
 	raw := graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write([]byte("[1]")) })
-	parts := graphql.Array{MarshalString("a\n"), raw, MarshalString(strings.Repeat("x", 100))}
+	parts := graphql.Array{graphql.MarshalString("a\n"), raw, graphql.MarshalString(strings.Repeat("x", 100))}
 	var free bytes.Buffer
 	parts.MarshalGQL(&free)
 	for _, size := range []int{free.Len(), free.Len() + 1} {
@@ -46,7 +46,7 @@ func TestBudgetElements(t *testing.T) {
 	b, ctx := NewBudget(ctx, 5, tooMany, 100, nil, 1)
 	ctx = graphql.WithResponseContext(ctx, graphql.DefaultErrorPresenter, graphql.DefaultRecover)
 	made := 0
-	element := func(context.Context, int) graphql.Marshaler { made++; return MarshalString("a") }
+	element := func(context.Context, int) graphql.Marshaler { made++; return graphql.MarshalString("a") }
 	if got := MarshalSlice(ctx, 3, 0, false, element); len(got) != 3 || made != 3 || b.Err() != nil {
 		t.Errorf("a list of 3 has %d elements, %d made, %v", len(got), made, b.Err())
 	}

@@ -1,4 +1,4 @@
-package lean
+package direct
 
 import (
 	"bytes"
@@ -61,13 +61,19 @@ func (b *Budget) Err() error {
 	return b.ctx.Err()
 }
 
-// takeElements takes the elements of a list.
-func (b *Budget) takeElements(n int) error {
+// TakeElements takes the elements of a list.
+func (b *Budget) TakeElements(n int) error {
 	if b != nil && b.elements.Add(-int64(n)) < 0 {
 		return b.tooMany
 	}
 	return nil
 }
+
+// Bytes gives the bytes that the answer may have.
+func (b *Budget) Bytes() int { return b.bytes }
+
+// TooLarge is the error of an answer with more bytes.
+func (b *Budget) TooLarge() error { return b.tooLarge }
 
 // TakeError takes one error; false where there have been enough.
 func (b *Budget) TakeError() bool { return b == nil || b.errors.Add(-1) >= 0 }
@@ -119,11 +125,4 @@ func (b *bounded) WriteString(s string) (int, error) {
 		return b.Buffer.WriteString(s)
 	}
 	return len(s), nil
-}
-
-// Full tells of a writer that drops what it is given, so that there is no need
-// to work it out.
-func Full(w io.Writer) bool {
-	b, ok := w.(*bounded)
-	return ok && b.budget.bytes < 0
 }
