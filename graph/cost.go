@@ -128,6 +128,25 @@ func costOf(op *ast.OperationDefinition, variables map[string]any, l *view.Limit
 	return c.set(op.SelectionSet).fixed
 }
 
+// pricelessVariables gives variables to work out the cost of an operation with,
+// where their values do not matter: none asks for a number of elements, holds a
+// list or an object, or can be left out.
+func pricelessVariables(schema *ast.Schema, op *ast.OperationDefinition) (map[string]any, bool) {
+	variables := make(map[string]any, len(op.VariableDefinitions))
+	for _, v := range op.VariableDefinitions {
+		if !v.Type.NonNull || v.Type.Elem != nil {
+			return nil, false
+		}
+		switch t := schema.Types[v.Type.NamedType]; {
+		case t.Kind == ast.Enum, t.Name == "String", t.Name == "ID", t.Name == "Boolean", t.Name == "PartialDate", t.Name == "Language":
+			variables[v.Variable] = "any"
+		default:
+			return nil, false
+		}
+	}
+	return variables, true
+}
+
 func (c *costing) set(set ast.SelectionSet) price {
 	var p price
 	for _, selection := range set {

@@ -28,16 +28,29 @@ type document struct {
 	*ast.QueryDocument
 	// plans are those of its queries whose plan is the same for all variables.
 	plans map[*ast.OperationDefinition]*direct.Plan
+	// costs are those of its operations whose cost is.
+	costs map[*ast.OperationDefinition]int
 }
 
-func newDocument(doc *ast.QueryDocument) *document {
-	d := &document{doc, make(map[*ast.OperationDefinition]*direct.Plan)}
+func (d *documents) newDocument(doc *ast.QueryDocument) *document {
+	made := &document{doc, make(map[*ast.OperationDefinition]*direct.Plan), make(map[*ast.OperationDefinition]int)}
 	for _, op := range doc.Operations {
 		if op.Operation == ast.Query && direct.Fixed(doc, op) {
-			d.plans[op] = direct.NewPlan(doc, op, generated.Query, nil)
+			made.plans[op] = direct.NewPlan(doc, op, generated.Query, nil)
+		}
+		if variables, ok := pricelessVariables(d.schema, op); ok {
+			made.costs[op] = costOf(op, variables, d.limits)
 		}
 	}
-	return d
+	return made
+}
+
+// cost gives the cost of one of the document's operations.
+func (d *document) cost(op *ast.OperationDefinition, variables map[string]any, l *view.Limits) int {
+	if cost, ok := d.costs[op]; ok {
+		return cost
+	}
+	return costOf(op, variables, l)
 }
 
 // plan gives the plan of one of the document's operations; nil where gqlgen's
@@ -109,7 +122,7 @@ func (d *documents) validate(text string, parsed *ast.QueryDocument) (*document,
 	if err := d.checkLiterals(parsed); err != nil {
 		return nil, gqlerror.List{asRequestError(err)}
 	}
-	doc := newDocument(parsed)
+	doc := d.newDocument(parsed)
 	d.valid.add(text, doc, len(text)*parsedBytes)
 	return doc, nil
 }

@@ -148,6 +148,42 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestFixedCosts checks which operations have their cost worked out once, and
+// that it is the cost with the variables of any request.
+func TestFixedCosts(t *testing.T) {
+	limits := DefaultLimits()
+	h := testHandler(t, Config{}).(*handler)
+	const where = `{ incidents(where: {text: $a, components: {all: [$b]}, date: {gte: $c}}, first: 3) { nodes { title(languages: [$d]) { text } } } }`
+	for _, c := range []struct {
+		variables string
+		fixed     bool
+	}{
+		{"($a: String!, $b: String!, $c: PartialDate!, $d: Language!)", true},
+		{"($a: String, $b: String!, $c: PartialDate!, $d: Language!)", false}, // null costs less
+		{"($a: String!, $b: String!, $c: PartialDate = \"2015\", $d: Language!)", false},
+	} {
+		doc := h.engine.documents.newDocument(parsed(t, "query Q"+c.variables+where, true))
+		op := doc.Operations[0]
+		given := map[string]any{"a": "word", "b": "network", "c": "2015-02", "d": "ko"}
+		want := costOf(op, given, &limits)
+		if got := doc.cost(op, given, &limits); got != want {
+			t.Errorf("cost with %s = %d, want %d", c.variables, got, want)
+		}
+		if _, ok := doc.costs[op]; ok != c.fixed {
+			t.Errorf("cost with %s is fixed: %t, want %t", c.variables, ok, c.fixed)
+		}
+	}
+	for _, query := range []string{
+		"query Q($n: Int!) { incidents(first: $n) { totalCount } }",
+		"query Q($l: [String!]!) { incidents(where: {caseId: {in: $l}}) { totalCount } }",
+		"query Q($w: IncidentFilter!) { incidents(where: $w) { totalCount } }",
+	} {
+		if doc := h.engine.documents.newDocument(parsed(t, query, true)); len(doc.costs) > 0 {
+			t.Errorf("the cost of %s is fixed", query)
+		}
+	}
+}
+
 // TestScansAreBounded counts how often one operation may look at every
 // incident.
 func TestScansAreBounded(t *testing.T) {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -92,7 +93,7 @@ func (e *engine) CreateOperationContext(ctx context.Context, params *graphql.Raw
 	if oc.Variables, err = e.coercion.variables(oc.Operation, params.Variables); err != nil {
 		return oc, gqlerror.List{asRequestError(err)}
 	}
-	cost := costOf(oc.Operation, oc.Variables, e.limits)
+	cost := doc.cost(oc.Operation, oc.Variables, e.limits)
 	if cost > e.limits.MaxCost {
 		return oc, gqlerror.List{asRequestError(e.tooDear(oc, cost))}
 	}
@@ -126,8 +127,7 @@ func (e *engine) budget(ctx context.Context) (*direct.Budget, context.Context) {
 // direct runs a query by its plan; nil where gqlgen's executor has to.
 func (e *engine) direct(ctx context.Context, oc *graphql.OperationContext, plan *direct.Plan) *graphql.Response {
 	budget, ctx := e.budget(ctx)
-	const usual = 4 << 10 // of an answer
-	w := direct.NewWriter(ctx, oc.Variables, budget, make([]byte, 0, usual))
+	w := direct.NewWriter(ctx, oc.Variables, budget, *scratch.Get().(*[]byte))
 	data, err := w.Run(func() bool { return generated.WriteQuery(e.schema, oc, w, plan) })
 	switch {
 	case err != nil:
@@ -136,6 +136,23 @@ func (e *engine) direct(ctx context.Context, oc *graphql.OperationContext, plan 
 		return nil
 	}
 	return &graphql.Response{Data: data}
+}
+
+// scratch holds buffers for the data of answers.
+var scratch = sync.Pool{New: func() any {
+	b := make([]byte, 0, usualScratch)
+	return &b
+}}
+
+// The sizes of buffers that are worth keeping.
+const usualScratch, largestScratch = 16 << 10, 1 << 20
+
+// recycle gives back the data of a response, which nobody may use any more.
+func recycle(data []byte) {
+	if usualScratch <= cap(data) && cap(data) <= largestScratch {
+		data = data[:0]
+		scratch.Put(&data)
+	}
 }
 
 // exceeded is the response to an operation that has used up its budget.

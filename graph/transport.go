@@ -168,6 +168,7 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 		return
 	}
 	body := bodyOf(response)
+	recycle(response.Data)
 	if len(response.Errors) > 0 {
 		status := http.StatusOK
 		if t.draft {

@@ -970,10 +970,7 @@ func (ec *executionContext) write_Component(w *direct.Writer, s *direct.Selectio
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -1232,10 +1229,7 @@ func (ec *executionContext) write_ContributingFactor(w *direct.Writer, s *direct
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -1494,10 +1488,7 @@ func (ec *executionContext) write_Domain(w *direct.Writer, s *direct.Selection, 
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -2383,10 +2374,7 @@ func (ec *executionContext) write_Incident(w *direct.Writer, s *direct.Selection
 				return w.GiveUp()
 			}
 			v := obj.Title(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -5471,10 +5459,7 @@ func (ec *executionContext) write_RootCause(w *direct.Writer, s *direct.Selectio
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -6013,10 +5998,7 @@ func (ec *executionContext) write_Severity(w *direct.Writer, s *direct.Selection
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 
@@ -6748,10 +6730,7 @@ func (ec *executionContext) write_Symptom(w *direct.Writer, s *direct.Selection,
 				return w.GiveUp()
 			}
 			v := obj.Label(a.a0)
-			if v == nil {
-				return w.GiveUp()
-			}
-			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), v) {
+			if !ec.write_LocalizedText(w, f.Of(&type_LocalizedText), &v) {
 				return false
 			}
 

@@ -7582,8 +7582,8 @@ func (ec *executionContext) _Component_label(ctx context.Context, field graphql.
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7969,8 +7969,8 @@ func (ec *executionContext) _ContributingFactor_label(ctx context.Context, field
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -8356,8 +8356,8 @@ func (ec *executionContext) _Domain_label(ctx context.Context, field graphql.Col
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -10013,8 +10013,8 @@ func (ec *executionContext) _Incident_title(ctx context.Context, field graphql.C
 			return obj.Title(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14711,8 +14711,8 @@ func (ec *executionContext) _RootCause_label(ctx context.Context, field graphql.
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15509,8 +15509,8 @@ func (ec *executionContext) _Severity_label(ctx context.Context, field graphql.C
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16758,8 +16758,8 @@ func (ec *executionContext) _Symptom_label(ctx context.Context, field graphql.Co
 			return obj.Label(fc.Args["languages"].([]string)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
-			return ec.marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+			return ec.marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24375,6 +24375,10 @@ var (
 		index.RecurrenceLink: "RECURRENCE_OF",
 	}
 )
+
+func (ec *executionContext) marshalNLocalizedText2incidentgraphᚋgraphᚋviewᚐLocalizedText(ctx context.Context, sel ast.SelectionSet, v view.LocalizedText) graphql.Marshaler {
+	return ec._LocalizedText(ctx, sel, &v)
+}
 
 func (ec *executionContext) marshalNLocalizedText2ᚖincidentgraphᚋgraphᚋviewᚐLocalizedText(ctx context.Context, sel ast.SelectionSet, v *view.LocalizedText) graphql.Marshaler {
 	if v == nil {

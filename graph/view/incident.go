@@ -36,12 +36,12 @@ func (i *Incident) CaseID() string { return i.node.ID }
 func (i *Incident) Version() int { return int(i.node.Version) }
 
 // Title is the title, the case id where there is none.
-func (i *Incident) Title(languages []string) *LocalizedText {
+func (i *Incident) Title(languages []string) LocalizedText {
 	title := i.node.Title
 	if len(title) == 0 {
 		title = undetermined(i.node.ID)
 	}
-	return i.op.text(title, languages)
+	return i.op.shown(title, languages)
 }
 
 // recordText shows one of the record's texts.

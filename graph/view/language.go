@@ -187,6 +187,12 @@ func (o *Operation) text(t incident.Text, asked []string) *LocalizedText {
 	if len(t) == 0 {
 		return nil
 	}
+	shown := o.shown(t, asked)
+	return &shown
+}
+
+// shown is text for what is not empty.
+func (o *Operation) shown(t incident.Text, asked []string) LocalizedText {
 	languages := o.languages
 	if len(asked) > 0 {
 		languages = asked[:min(len(asked), maxLanguages)]
@@ -198,7 +204,7 @@ func (o *Operation) text(t incident.Text, asked []string) *LocalizedText {
 	} else {
 		i, fallback = languages.choose(t)
 	}
-	return &LocalizedText{Text: t[i].Text, Language: t[i].Language, IsFallback: fallback, versions: t}
+	return LocalizedText{Text: t[i].Text, Language: t[i].Language, IsFallback: fallback, versions: t}
 }
 
 // undetermined makes a text of a string whose language is not recorded.

@@ -99,7 +99,7 @@ func (t *term) Slug() string { return t.Term.Slug }
 func (t *term) Vocabulary() incident.Vocabulary { return t.Term.Vocabulary }
 
 // Label is the term's name.
-func (t *term) Label(languages []string) *LocalizedText { return t.op.text(label(&t.Term), languages) }
+func (t *term) Label(languages []string) LocalizedText { return t.op.shown(label(&t.Term), languages) }
 
 // label is the name that a vocabulary file gives, else the spelling most used;
 // a slug in words.
