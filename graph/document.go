@@ -2,6 +2,8 @@ package graph
 
 import (
 	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"sync"
 
@@ -26,14 +28,15 @@ type documents struct {
 // document is one that is valid.
 type document struct {
 	*ast.QueryDocument
+	hash string // SHA-256 of its text, in hexadecimal
 	// plans are those of its queries whose plan is the same for all variables.
 	plans map[*ast.OperationDefinition]*direct.Plan
 	// costs are those of its operations whose cost is.
 	costs map[*ast.OperationDefinition]int
 }
 
-func (d *documents) newDocument(doc *ast.QueryDocument) *document {
-	made := &document{doc, make(map[*ast.OperationDefinition]*direct.Plan), make(map[*ast.OperationDefinition]int)}
+func (d *documents) newDocument(text string, doc *ast.QueryDocument) *document {
+	made := &document{doc, hashOf(text), make(map[*ast.OperationDefinition]*direct.Plan), make(map[*ast.OperationDefinition]int)}
 	for _, op := range doc.Operations {
 		if op.Operation == ast.Query && direct.Fixed(doc, op) {
 			made.plans[op] = direct.NewPlan(doc, op, generated.Query, nil)
@@ -43,6 +46,12 @@ func (d *documents) newDocument(doc *ast.QueryDocument) *document {
 		}
 	}
 	return made
+}
+
+// hashOf names a document as persisted queries do.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // cost gives the cost of one of the document's operations.
@@ -122,7 +131,7 @@ func (d *documents) validate(text string, parsed *ast.QueryDocument) (*document,
 	if err := d.checkLiterals(parsed); err != nil {
 		return nil, gqlerror.List{asRequestError(err)}
 	}
-	doc := d.newDocument(parsed)
+	doc := d.newDocument(text, parsed)
 	d.valid.add(text, doc, len(text)*parsedBytes)
 	return doc, nil
 }

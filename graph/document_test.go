@@ -162,7 +162,7 @@ func TestFixedCosts(t *testing.T) {
 		{"($a: String, $b: String!, $c: PartialDate!, $d: Language!)", false}, // null costs less
 		{"($a: String!, $b: String!, $c: PartialDate = \"2015\", $d: Language!)", false},
 	} {
-		doc := h.engine.documents.newDocument(parsed(t, "query Q"+c.variables+where, true))
+		doc := h.engine.documents.newDocument("", parsed(t, "query Q"+c.variables+where, true))
 		op := doc.Operations[0]
 		given := map[string]any{"a": "word", "b": "network", "c": "2015-02", "d": "ko"}
 		want := costOf(op, given, &limits)
@@ -178,7 +178,7 @@ func TestFixedCosts(t *testing.T) {
 		"query Q($l: [String!]!) { incidents(where: {caseId: {in: $l}}) { totalCount } }",
 		"query Q($w: IncidentFilter!) { incidents(where: $w) { totalCount } }",
 	} {
-		if doc := h.engine.documents.newDocument(parsed(t, query, true)); len(doc.costs) > 0 {
+		if doc := h.engine.documents.newDocument("", parsed(t, query, true)); len(doc.costs) > 0 {
 			t.Errorf("the cost of %s is fixed", query)
 		}
 	}

@@ -44,16 +44,23 @@ func newEngine(schema graphql.ExecutableSchema, limits *view.Limits, p presenter
 	return e
 }
 
-// What is among the statistics of an operation: its cost, and its plan.
-const (
-	costName = "cost"
-	planName = "plan"
-)
+// prepared is what is known of an operation that may run.
+type prepared struct {
+	hash string // of the document
+	cost int
+	plan *direct.Plan // nil where gqlgen's executor has to run it
+}
 
-// planOf gives the plan of an operation, nil if it has none.
-func planOf(oc *graphql.OperationContext) *direct.Plan {
-	p, _ := oc.Stats.GetExtension(planName).(*direct.Plan)
-	return p
+// preparedName is what prepared goes by among the statistics of an operation.
+const preparedName = "prepared"
+
+// preparedOf gives what is known of an operation; the zero value of one that
+// may not run.
+func preparedOf(oc *graphql.OperationContext) prepared {
+	if p, ok := oc.Stats.GetExtension(preparedName).(*prepared); ok {
+		return *p
+	}
+	return prepared{}
 }
 
 // CreateOperationContext makes an operation of a request, or says why that
@@ -97,15 +104,14 @@ func (e *engine) CreateOperationContext(ctx context.Context, params *graphql.Raw
 	if cost > e.limits.MaxCost {
 		return oc, gqlerror.List{asRequestError(e.tooDear(oc, cost))}
 	}
-	oc.Stats.SetExtension(costName, cost)
-	oc.Stats.SetExtension(planName, doc.plan(oc.Operation, oc.Variables))
+	oc.Stats.SetExtension(preparedName, &prepared{doc.hash, cost, doc.plan(oc.Operation, oc.Variables)})
 	return oc, nil
 }
 
 // DispatchOperation makes an operation ready to run, within a budget. One that
 // uses it up has no data, however much is made by then.
 func (e *engine) DispatchOperation(ctx context.Context, oc *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	if plan := planOf(oc); plan != nil && !e.plain {
+	if plan := preparedOf(oc).plan; plan != nil && !e.plain {
 		return func(ctx context.Context) *graphql.Response {
 			if response := e.direct(ctx, oc, plan); response != nil {
 				return response
@@ -205,10 +211,4 @@ func (e *engine) operation(doc *ast.QueryDocument, name string) (*ast.OperationD
 func (e *engine) tooDear(oc *graphql.OperationContext, cost int) error {
 	c := costing{variables: oc.Variables, limits: e.limits}
 	return &view.LimitError{Limit: "maxCost", Max: e.limits.MaxCost, Value: counted(cost), Field: c.costliest(oc.Operation)}
-}
-
-// cost gives the cost of an operation that may run.
-func cost(oc *graphql.OperationContext) int {
-	n, _ := oc.Stats.GetExtension(costName).(int)
-	return n
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
@@ -69,4 +72,64 @@ func FuzzPost(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzDecodeRequest compares with encoding/json, which takes more: names in
+// any case and several times, and what is not UTF-8.
+func FuzzDecodeRequest(f *testing.F) {
+	for _, body := range []string{
+		`{"query":"{ a }"}`, ` {"query":"\u00e9\n\"","operationName":null,"variables":null,"extensions":{}} `, `{}`, `null`, `[]`, `"a"`, ``, `{"query":"a"}x`,
+		`{"variables":{"a":1.50,"b":[1e400,{"c":null}],"d":"x"},"other":[1,{"a":"b"}]}`, `{"query":1}`, `{"variables":[]}`, `{"query":"a","query":"b"}`,
+		`{"Query":"a"}`, "{\"query\":\"\xff\"}", `{"extensions":{"persistedQuery":{"version":1}}}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := decodeRequest(body)
+		if err != nil {
+			if message := err.Error(); len(message) > 200 {
+				t.Errorf("error of %d bytes", len(message))
+			}
+			return
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(body, &members); err != nil || members == nil {
+			t.Fatalf("decodeRequest(%q) takes what encoding/json does not: %v", body, err)
+		}
+		want := &graphql.RawParams{}
+		for name, to := range map[string]any{
+			"query": &want.Query, "operationName": &want.OperationName, "variables": &want.Variables, "extensions": &want.Extensions,
+		} {
+			if raw, ok := members[name]; ok {
+				d := json.NewDecoder(bytes.NewReader(raw))
+				d.UseNumber()
+				if err := d.Decode(to); err != nil {
+					t.Fatalf("%s of %q: %v", name, body, err)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("decodeRequest(%q) (-want +got):\n%s", body, diff)
+		}
+	})
+}
+
+func TestDecodeRequestRefuses(t *testing.T) {
+	for body, want := range map[string]string{
+		``:                            "one JSON object",
+		`{"query":"a"} {}`:            "one JSON object",
+		`{"query":"a","query":"b"}`:   "each member once",
+		"{\"query\":\"\xff\"}":        "UTF-8",
+		`{"variables":{"a":1,"a":2}}`: "each member once",
+		`null`:                        "not a JSON object",
+		`[]`:                          "JSON object",
+		`{"query":1}`:                 "query must be a string",
+		`{"operationName":{}}`:        "operationName must be a string",
+		`{"variables":[]}`:            "variables must be an object",
+		`{"extensions":"a"}`:          "extensions must be an object",
+	} {
+		if _, err := decodeRequest([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("decodeRequest(%q) = %v, want an error with %q", body, err, want)
+		}
+	}
 }

@@ -211,11 +211,6 @@ func TestPersistedQueries(t *testing.T) {
 	}
 }
 
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
 func TestRequestIDs(t *testing.T) {
 	h := testHandler(t, Config{})
 	for _, c := range []struct {

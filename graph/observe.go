@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -38,14 +36,14 @@ type Observation struct {
 
 // operation takes what is known of an operation before it runs.
 func (o *Observation) operation(oc *graphql.OperationContext) {
-	if oc.RawQuery != "" {
-		sum := sha256.Sum256([]byte(oc.RawQuery))
-		o.Hash = hex.EncodeToString(sum[:])
+	p := preparedOf(oc)
+	o.Hash, o.Cost = p.hash, p.cost
+	if o.Hash == "" && oc.RawQuery != "" {
+		o.Hash = hashOf(oc.RawQuery)
 	}
 	if oc.Operation != nil {
 		o.Kind, o.Name = string(oc.Operation.Operation), oc.Operation.Name
 	}
-	o.Cost = cost(oc)
 }
 
 func (o *Observation) errors(errs ...*gqlerror.Error) {

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -45,8 +44,7 @@ func (p *persisted) resolve(params *graphql.RawParams) (hash string, err *gqlerr
 		}
 		return "", nil
 	}
-	sum := sha256.Sum256([]byte(params.Query))
-	if hex.EncodeToString(sum[:]) != hash {
+	if hashOf(params.Query) != hash {
 		return "", requestError(codePersistedMismatch, "the hash is not that of the query")
 	}
 	return hash, nil

@@ -2,10 +2,9 @@ package graph
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -14,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"incidentgraph/graph/view"
@@ -140,43 +141,53 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 	return body.Bytes(), nil
 }
 
-// decodeRequest reads the members of a request; it ignores those that it does
-// not know. Its errors never show any of the body.
+// members are those of a request; others are ignored.
+type members struct {
+	Query         string         `json:"query"`
+	OperationName string         `json:"operationName"`
+	Variables     jsontext.Value `json:"variables"`
+	Extensions    jsontext.Value `json:"extensions"`
+}
+
+// decodeRequest reads the members of a request. Names must be spelled as they
+// are, and come once; text is UTF-8. Its errors never show any of the body.
 func decodeRequest(body []byte) (*graphql.RawParams, error) {
-	if !utf8.Valid(body) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	var members map[string]json.RawMessage
-	if err := decodeObject(body, &members); err != nil {
-		return nil, errors.New("it is not one JSON object")
-	}
-	params := &graphql.RawParams{}
-	for name, to := range map[string]*string{"query": &params.Query, "operationName": &params.OperationName} {
-		if raw, ok := members[name]; ok && json.Unmarshal(raw, to) != nil {
-			return nil, fmt.Errorf("%s must be a string", name)
+	var m members
+	if err := json.Unmarshal(body, &m); err != nil {
+		wrong := new(json.SemanticError)
+		if errors.As(err, &wrong) && wrong.JSONPointer != "" {
+			return nil, fmt.Errorf("%s must be a string", wrong.JSONPointer.LastToken())
 		}
+		return nil, errors.New("it is not one JSON object in UTF-8 that names each member once")
 	}
-	for name, to := range map[string]*map[string]any{"variables": &params.Variables, "extensions": &params.Extensions} {
-		if raw, ok := members[name]; ok && !bytes.Equal(raw, []byte("null")) && decodeObject(raw, to) != nil {
-			return nil, fmt.Errorf("%s must be an object", name)
-		}
+	if jsontext.Value(body).Kind() != '{' {
+		return nil, errors.New("it is not a JSON object")
+	}
+	params := &graphql.RawParams{Query: m.Query, OperationName: m.OperationName}
+	if decodeObject(m.Variables, &params.Variables) != nil {
+		return nil, errors.New("variables must be an object")
+	}
+	if decodeObject(m.Extensions, &params.Extensions) != nil {
+		return nil, errors.New("extensions must be an object")
 	}
 	return params, nil
 }
 
-// decodeObject decodes one JSON object and nothing after it. Numbers stay as
-// they are written.
-func decodeObject(b []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if b = bytes.TrimLeft(b, " \t\r\n"); len(b) == 0 || b[0] != '{' {
-		return errors.New("not an object")
+// exactNumbers keeps numbers as they are written.
+var exactNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, value *any) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported // as any other value
 	}
-	if err := d.Decode(to); err != nil {
-		return err
+	number, err := d.ReadValue()
+	*value = stdjson.Number(number)
+	return err
+}))
+
+// decodeObject decodes one JSON object and nothing after it; null and nothing
+// at all are no object.
+func decodeObject(b []byte, to *map[string]any) error {
+	if len(b) == 0 {
+		return nil
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("trailing data")
-	}
-	return nil
+	return json.Unmarshal(b, to, exactNumbers)
 }

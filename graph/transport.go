@@ -213,7 +213,7 @@ func (t *httpTransport) execute(r *http.Request, exec graphql.GraphExecutor, oc 
 		if response.Extensions == nil {
 			response.Extensions = make(map[string]any, 1)
 		}
-		response.Extensions[costName] = cost(oc)
+		response.Extensions["cost"] = preparedOf(oc).cost
 	}
 	return response, at
 }

@@ -57,12 +57,13 @@ func rules() map[string]rule {
 func owners() map[string][]string {
 	engine := []string{"internal/search"}
 	return map[string][]string{
-		"go.etcd.io/bbolt":              {"internal/store/boltstore"},
-		"github.com/99designs/gqlgen":   {"graph/...", "internal/bench/constant"},
-		"github.com/vektah/gqlparser":   {"graph/...", "internal/bench/constant"},
-		"github.com/klauspost/compress": {"internal/ingest/..."},
-		"golang.org/x/text":             {"internal/incident", "internal/analysis", "internal/search", "graph/..."},
-		"github.com/google/go-cmp":      {"internal/store/storetest"},
+		"go.etcd.io/bbolt":                   {"internal/store/boltstore"},
+		"github.com/99designs/gqlgen":        {"graph/...", "internal/bench/constant"},
+		"github.com/vektah/gqlparser":        {"graph/...", "internal/bench/constant"},
+		"github.com/klauspost/compress":      {"internal/ingest/..."},
+		"github.com/go-json-experiment/json": {"graph"},
+		"golang.org/x/text":                  {"internal/incident", "internal/analysis", "internal/search", "graph/..."},
+		"github.com/google/go-cmp":           {"internal/store/storetest"},
 
 		"github.com/blevesearch/bleve":              engine,
 		"github.com/blevesearch/bleve_index_api":    engine,
