@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"incidentgraph/graph/model"
@@ -13,29 +12,15 @@ import (
 
 // RecurrenceChain is the tree of cases that repeat one case.
 type RecurrenceChain struct {
-	op   *Operation
-	root *index.Node
-	size int
-
-	once  sync.Once
+	op    *Operation
 	chain *index.Chain
-}
-
-// loaded gives the whole chain.
-func (c *RecurrenceChain) loaded() *index.Chain {
-	c.once.Do(func() {
-		if c.chain == nil {
-			c.chain = c.op.index.Chain(c.root)
-		}
-	})
-	return c.chain
 }
 
 func (o *Operation) chain(c *index.Chain) *RecurrenceChain {
 	if c == nil {
 		return nil
 	}
-	return &RecurrenceChain{op: o, root: c.Root, size: len(c.Members), chain: c}
+	return &RecurrenceChain{o, c}
 }
 
 // chainOf finds the chain with this root; nil where the case is not the root
@@ -52,23 +37,22 @@ func (o *Operation) chainOf(rootID string) *RecurrenceChain {
 func (i *Incident) RecurrenceChain() *RecurrenceChain { return i.op.chain(i.op.index.Chain(i.node)) }
 
 // ID is the node id.
-func (c *RecurrenceChain) ID() string { return nodeID(chainID, c.root.ID) }
+func (c *RecurrenceChain) ID() string { return nodeID(chainID, c.chain.Root.ID) }
 
 // Root is the case that all others repeat.
-func (c *RecurrenceChain) Root() *Incident { return c.op.incident(c.root) }
+func (c *RecurrenceChain) Root() *Incident { return c.op.incident(c.chain.Root) }
 
 // Size counts the members.
-func (c *RecurrenceChain) Size() int { return c.size }
+func (c *RecurrenceChain) Size() int { return c.chain.Size }
 
 // Depth is that of the deepest member.
-func (c *RecurrenceChain) Depth() int { return c.loaded().Depth }
+func (c *RecurrenceChain) Depth() int { return c.chain.Depth() }
 
 // PersistentFactors are the contributing factors that every member has.
 func (c *RecurrenceChain) PersistentFactors() []*ContributingFactor {
-	members := c.loaded().Members
-	ids := slices.Clone(c.root.Terms(incident.ContributingFactor))
-	for _, m := range members {
-		theirs := m.Node.Terms(incident.ContributingFactor)
+	ids := slices.Clone(c.chain.Root.Terms(incident.ContributingFactor))
+	for i := 1; i < c.chain.Size && len(ids) > 0; i++ {
+		theirs := c.chain.Member(i).Node.Terms(incident.ContributingFactor)
 		ids = slices.DeleteFunc(ids, func(id index.TermID) bool { return !slices.Contains(theirs, id) })
 	}
 	return termsOf[ContributingFactor](c.op, ids)
@@ -76,14 +60,13 @@ func (c *RecurrenceChain) PersistentFactors() []*ContributingFactor {
 
 // Gaps tells how long after their parents the members happened.
 func (c *RecurrenceChain) Gaps() *DurationDistribution {
-	members := c.loaded().Members
 	var known []float64
-	for i := range members {
-		if days, ok := gapDays(&members[i]); ok && days >= 0 {
+	for i := range c.chain.Size {
+		if days, ok := gapDays(c.chain.Member(i)); ok && days >= 0 {
 			known = append(known, float64(days)*(24*time.Hour).Seconds())
 		}
 	}
-	return &DurationDistribution{analysis.NewDistribution(known, len(members)-1-len(known))}
+	return &DurationDistribution{analysis.NewDistribution(known, c.chain.Size-1-len(known))}
 }
 
 // Members are the cases of the chain.
@@ -92,16 +75,16 @@ func (c *RecurrenceChain) Members(first *int, after *string) (*RecurrenceMemberC
 	if err != nil {
 		return nil, err
 	}
-	members := c.loaded().Members
-	at := func(i int) *place { return memberPlace(&members[i]) }
-	return &RecurrenceMemberConnection{listed(p, len(members), at, func(i int) *RecurrenceMemberEdge {
-		return &RecurrenceMemberEdge{incident: Incident{c.op, members[i].Node}, member: &members[i]}
+	at := func(i int) *place { return memberPlace(c.chain.Member(i)) }
+	return &RecurrenceMemberConnection{listed(p, c.chain.Size, at, func(i int) *RecurrenceMemberEdge {
+		m := c.chain.Member(i)
+		return &RecurrenceMemberEdge{incident: Incident{c.op, m.Node}, member: m}
 	})}, nil
 }
 
 // memberPlace is a place in a chain: by depth, then date, without a date last,
 // then case id.
-func memberPlace(m *index.ChainMember) *place {
+func memberPlace(m index.ChainMember) *place {
 	date := m.Node.Date
 	return &place{
 		list:   memberList,
@@ -118,7 +101,7 @@ type RecurrenceMemberConnection struct {
 // RecurrenceMemberEdge is one member of a chain, compared with its parent.
 type RecurrenceMemberEdge struct {
 	incident Incident
-	member   *index.ChainMember
+	member   index.ChainMember
 }
 
 // Node is the member.
@@ -140,7 +123,7 @@ func (e *RecurrenceMemberEdge) GapDays() (int, bool) { return gapDays(e.member) 
 
 // gapDays gives the days from the parent of a member to the member; false where
 // it has none, or one of the dates is not known to the day.
-func gapDays(m *index.ChainMember) (int, bool) {
+func gapDays(m index.ChainMember) (int, bool) {
 	if m.Parent == nil || m.Parent.Date.Day() == 0 || m.Node.Date.Day() == 0 {
 		return 0, false
 	}
@@ -209,12 +192,9 @@ func (o *Operation) chains(set index.Set, minSize *int, a PageArgs) (*Recurrence
 	if err != nil {
 		return nil, err
 	}
-	roots := o.index.Chains(least, set)
-	at := func(i int) *place { return countPlace(chainList, "", roots[i].Size, roots[i].Root.ID) }
-	return &RecurrenceChainConnection{listed(p, len(roots), at, func(i int) *RecurrenceChainEdge {
-		return &RecurrenceChainEdge{
-			Node: &RecurrenceChain{op: o, root: roots[i].Root, size: roots[i].Size},
-			at:   *at(i),
-		}
+	chains := o.index.Chains(least, set)
+	at := func(i int) *place { return countPlace(chainList, "", chains.At(i).Size, chains.At(i).Root.ID) }
+	return &RecurrenceChainConnection{listed(p, chains.Len(), at, func(i int) *RecurrenceChainEdge {
+		return &RecurrenceChainEdge{Node: o.chain(chains.At(i)), at: *at(i)}
 	})}, nil
 }

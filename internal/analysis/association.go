@@ -105,23 +105,33 @@ func (t *tester) countPairs(ctx context.Context, set index.Set, left, right inci
 	}
 	same := left == right
 	counts := newGrid(a.size(), b.size())
-	err = x.each(ctx, func(_ index.Ord, i, j uint32) {
-		if !same || i < j {
-			counts.add(i, j)
+	var first, second []uint32
+	err = chunks(ctx, set, func(ords []index.Ord) {
+		for _, o := range ords {
+			first, second = a.appendTo(first[:0], o), b.appendTo(second[:0], o)
+			for k, i := range first {
+				if !same {
+					counts.addAll(i, second)
+					continue
+				}
+				for _, j := range second[k+1:] { // each pair once
+					counts.add(min(i, j), max(i, j))
+				}
+			}
 		}
 	})
 	if err != nil {
 		return err
 	}
 	counts.each(func(i, j uint32, n int) {
-		if n < minSupport || i == a.none || j == b.none {
+		if n < minSupport || i == noValue || j == noValue {
 			return
 		}
-		if same && a.names[i] > a.names[j] {
+		if same && a.list[i] > a.list[j] {
 			i, j = j, i
 		}
 		t.add(pair{
-			left: a.terms[i], right: b.terms[j], leftSlug: a.names[i], rightSlug: b.names[j],
+			left: a.terms[i], right: b.terms[j], leftSlug: a.list[i], rightSlug: b.list[j],
 			both: n, lefts: int(lefts[i]), rights: int(rights[j]),
 		})
 	})
@@ -147,12 +157,12 @@ func (t *tester) countWith(ctx context.Context, set index.Set, left index.TermID
 		return err
 	}
 	slug := t.s.Term(left).Slug
-	for j, n := range both[:b.none] {
-		if int(n) < max(minSupport, 1) || slices.Contains(except, b.terms[j]) {
+	for j, n := range both {
+		if j == noValue || int(n) < max(minSupport, 1) || slices.Contains(except, b.terms[j]) {
 			continue
 		}
 		t.add(pair{
-			left: left, right: b.terms[j], leftSlug: slug, rightSlug: b.names[j],
+			left: left, right: b.terms[j], leftSlug: slug, rightSlug: b.list[j],
 			both: int(n), lefts: with.Len(), rights: int(rights[j]),
 		})
 	}

@@ -37,13 +37,13 @@ func Facets(ctx context.Context, s *index.Snapshot, set index.Set, v incident.Vo
 	if err != nil {
 		return Facet{}, err
 	}
-	f := Facet{Vocabulary: v, Without: int(counts[c.none])}
+	f := Facet{Vocabulary: v, Without: int(counts[noValue])}
 	f.Incidents = set.Len() - f.Without
 	var values []uint32
-	for i, n := range counts[:c.none] {
-		if n > 0 {
+	for v, n := range counts {
+		if n > 0 && v != noValue {
 			f.Assignments += int(n)
-			values = append(values, uint32(i))
+			values = append(values, uint32(v))
 		}
 	}
 	found := len(values)
@@ -85,9 +85,11 @@ func (c Clock) Of(n *index.Node) incident.Duration {
 func Durations(ctx context.Context, s *index.Snapshot, set index.Set, c Clock) (Distribution, error) {
 	seconds := secondsOf(s, c)
 	var known []float64
-	err := each(ctx, set, func(o index.Ord) {
-		if x := seconds[o]; x >= 0 {
-			known = append(known, x)
+	err := chunks(ctx, set, func(ords []index.Ord) {
+		for _, o := range ords {
+			if x := seconds.of(o); x >= 0 {
+				known = append(known, x)
+			}
 		}
 	})
 	if err != nil {

@@ -108,7 +108,7 @@ func GroupBy(ctx context.Context, s *index.Snapshot, set index.Set, q GroupQuery
 	g.pairs = slices.Clone(firstOf(g.pairs, q.First, g.compare))
 	g.List = make([]Group, len(g.pairs))
 	for i, p := range g.pairs {
-		keys := []*string{g.columns[0].name(p.a), g.columns[1].name(p.b)}
+		keys := []*string{g.columns[0].name(p.a), g.second().name(p.b)}
 		g.List[i] = Group{Keys: keys[:len(q.By)], Incidents: p.n}
 	}
 	return g, nil
@@ -122,7 +122,7 @@ type groupPair struct {
 
 // compare puts larger groups first, then goes by keys, no value last.
 func (g *Groups) compare(p, q groupPair) int {
-	return cmp.Or(cmp.Compare(q.n, p.n), g.columns[0].compare(p.a, q.a), g.columns[1].compare(p.b, q.b))
+	return cmp.Or(cmp.Compare(q.n, p.n), g.columns[0].compare(p.a, q.a), g.second().compare(p.b, q.b))
 }
 
 // Members gives the incidents of List[i]. The first call finds those of all

@@ -41,7 +41,7 @@ type Point struct {
 // those without a date are left out. Points go by start, the less precise
 // first, then by key, no value last.
 func Series(ctx context.Context, s *index.Snapshot, set index.Set, interval GroupKey, by *GroupKey) ([]Point, error) {
-	x := crossing{set: set, columns: [2]*column{startColumn(s, interval), noColumn()}}
+	x := crossing{set: set, columns: [2]*column{startColumn(s, interval)}}
 	if by != nil {
 		x.columns[1] = columnOf(s, *by)
 	}
@@ -54,7 +54,7 @@ func Series(ctx context.Context, s *index.Snapshot, set index.Set, interval Grou
 	keys := make(map[uint32]bool)
 	var first, last incident.Date // of the whole intervals
 	counts.each(func(row, key uint32, n int) {
-		if row == starts.none {
+		if row == noValue {
 			return
 		}
 		start := starts.dates[row]
@@ -72,11 +72,11 @@ func Series(ctx context.Context, s *index.Snapshot, set index.Set, interval Grou
 		return nil, err
 	}
 	slices.SortFunc(found, func(a, b seriesCell) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), x.columns[1].compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(a.start, b.start), x.second().compare(a.key, b.key))
 	})
 	points := make([]Point, len(found))
 	for i, c := range found {
-		points[i] = Point{Start: c.start, Key: x.columns[1].name(c.key), Incidents: c.n}
+		points[i] = Point{Start: c.start, Key: x.second().name(c.key), Incidents: c.n}
 	}
 	return points, nil
 }
@@ -122,14 +122,12 @@ type startKey struct{ interval GroupKey }
 // startColumn gives the column of the starts of intervals; a date that is less
 // precise than the interval stands for itself.
 func startColumn(s *index.Snapshot, interval GroupKey) *column {
-	return s.Memo(startKey{interval}, func() any {
-		return dateColumn(s, incident.Date.String, func(d incident.Date) incident.Date {
-			if start := interval.period(d); start != 0 {
-				return start
-			}
-			return d
-		})
-	}).(*column)
+	return inheritedColumn(s, startKey{interval}, dateSource(incident.Date.String, func(d incident.Date) incident.Date {
+		if start := interval.period(d); start != 0 {
+			return start
+		}
+		return d
+	}))
 }
 
 // next gives the start of the interval after the one that starts at d.

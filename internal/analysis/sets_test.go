@@ -27,23 +27,141 @@ type sample struct {
 	plain    []*incident.Incident
 }
 
+// newSample draws a sample. Its snapshot has one before it in which a few
+// incidents are others, are not there yet or are still there, and of which all
+// has been computed that can be derived.
 func newSample(r *rand.Rand, n int) sample {
 	x := index.New(nil)
-	b := x.Batch()
 	list := fixture.Graph(r, n)
-	for _, inc := range list {
-		b.Put(inc, 1, 1)
+	others := fixture.Graph(r, n+2)
+	older, newer := x.Batch(), []func(*index.Batch){}
+	for i, inc := range list {
+		before := inc
+		if r.IntN(12) == 0 {
+			newer = append(newer, func(b *index.Batch) { b.Put(inc, 2, 2) })
+			if before = others[i]; r.IntN(4) == 0 {
+				continue
+			}
+		}
+		older.Put(before, 1, 1)
 	}
-	s := sample{snapshot: b.Commit(1)}
+	if r.IntN(2) == 0 {
+		gone := others[n+r.IntN(2)]
+		older.Put(gone, 1, 1)
+		newer = append(newer, func(b *index.Batch) { b.Delete(gone.ID) })
+	}
+	computeAll(older.Commit(1))
+	b := x.Batch()
+	for _, change := range newer {
+		change(b)
+	}
+	s := sample{snapshot: b.Commit(2)}
 	var ords []index.Ord
+	share := 1 + r.IntN(4)
 	for _, inc := range list {
-		if r.IntN(4) > 0 {
+		if r.IntN(4) < share {
 			ords = append(ords, s.snapshot.Lookup(inc.ID).Ord)
 			s.plain = append(s.plain, inc)
 		}
 	}
 	s.set = index.SetOf(ords...)
 	return s
+}
+
+// computeAll asks for all that is computed once for a snapshot, and gives the
+// answers over a set as text.
+func computeAll(s *index.Snapshot) string { return computeOver(s, s.All()) }
+
+func computeOver(s *index.Snapshot, set index.Set) string {
+	ctx := context.Background()
+	var b strings.Builder
+	for v := range incident.Vocabulary(incident.VocabularyCount) {
+		f, err := Facets(ctx, s, set, v, -1)
+		fmt.Fprint(&b, "facet ", v, f.Incidents, f.Assignments, f.Without, err, "\n")
+		for _, x := range f.Values {
+			fmt.Fprint(&b, s.Term(x.Term).Slug, x.Incidents, "\n")
+		}
+	}
+	for k := range ByRegion + 1 {
+		g, err := GroupBy(ctx, s, set, GroupQuery{By: []GroupKey{k}, First: 1000})
+		fmt.Fprint(&b, "groups ", k, g.Total, err, "\n")
+		for _, x := range g.List {
+			key := "none"
+			if x.Keys[0] != nil {
+				key = *x.Keys[0]
+			}
+			fmt.Fprint(&b, key, x.Incidents, "\n")
+		}
+	}
+	for _, interval := range []GroupKey{ByYear, ByQuarter, ByMonth} {
+		points, err := Series(ctx, s, set, interval, nil)
+		fmt.Fprint(&b, "series ", points, err, "\n")
+	}
+	for _, c := range []Clock{DetectedAfter, ResolvedAfter} {
+		d, err := Durations(ctx, s, set, c)
+		fmt.Fprint(&b, "durations ", d.Known, d.Unknown, d.Mean, d.Median, err, "\n")
+	}
+	return b.String()
+}
+
+// TestDerivedStatistics changes some of many incidents again and again, and
+// compares what is derived with what an index made anew computes.
+func TestDerivedStatistics(t *testing.T) {
+	const n = 2500
+	r := rand.New(rand.NewPCG(23, 24))
+	list := fixture.Incidents(1, n)
+	x := index.New(nil)
+	there := make(map[string]*incident.Incident)
+	b := x.Batch()
+	for _, inc := range list[:n-300] {
+		there[inc.ID] = inc
+		b.Put(inc, 1, 1)
+	}
+	s := b.Commit(1)
+	for round := range 20 {
+		if round%3 > 0 { // else the next one is derived over two snapshots
+			var ids []index.Ord
+			for _, inc := range there {
+				if r.IntN(3) == 0 {
+					ids = append(ids, s.Lookup(inc.ID).Ord)
+				}
+			}
+			fresh := index.New(nil).Batch()
+			for _, inc := range there {
+				fresh.Put(inc, 1, 1)
+			}
+			anew := fresh.Commit(1)
+			same := make([]index.Ord, len(ids))
+			for i, o := range ids {
+				same[i] = anew.Lookup(s.CaseID(o)).Ord
+			}
+			if diff := cmp.Diff(computeOver(anew, index.SetOf(same...)), computeOver(s, index.SetOf(ids...))); diff != "" {
+				t.Fatalf("round %d, a third (-anew +derived):\n%s", round, diff)
+			}
+			if diff := cmp.Diff(computeAll(anew), computeAll(s)); diff != "" {
+				t.Fatalf("round %d, all (-anew +derived):\n%s", round, diff)
+			}
+		}
+		b := x.Batch()
+		for range 1 + r.IntN(1<<r.IntN(6)) {
+			inc := *list[r.IntN(n)]
+			if r.IntN(4) == 0 {
+				b.Delete(inc.ID)
+				delete(there, inc.ID)
+				continue
+			}
+			other := *list[r.IntN(n)]
+			other.ID, other.RecurrenceOf, other.Related = inc.ID, "", nil
+			if r.IntN(10) == 0 { // of which nobody has heard
+				other.Org, other.OrgSlug = "", fmt.Sprintf("new-%d", r.IntN(20))
+				other.Contributing = []incident.Value{{Text: other.OrgSlug, Slug: other.OrgSlug}}
+				other.ImpactRegion = other.OrgSlug
+			}
+			there[inc.ID] = &other
+			b.Put(&other, 2, 2)
+		}
+		s = b.Commit(uint64(round + 2))
+	}
 }
 
 // slugs gives the distinct slugs of one vocabulary.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/index"
@@ -131,6 +130,14 @@ func informationWeights(s *index.Snapshot) []int64 {
 		}
 		return w
 	}).([]int64)
+}
+
+type equalWeightsKey struct{}
+
+// equalWeights gives the weight of each term, by TermID, where all weigh the
+// same.
+func equalWeights(s *index.Snapshot) []int64 {
+	return s.Memo(equalWeightsKey{}, func() any { return slices.Repeat([]int64{fixed}, s.TermCount()) }).([]int64)
 }
 
 // sums holds a sum of term weights for each vocabulary, in fixed point.
@@ -259,23 +266,28 @@ type search struct {
 	linked  index.Set
 	divided []weighedTerm       // the heaviest terms
 	rest    [splits + 1]float64 // rest[i] is the weight of the terms from the i-th on
-	totals  *totals
-	columns [][]int64 // of the active vocabularies; nil while they do not pay
+	termsOf *index.TermLists
+	weighed []int64             // by TermID, as scorer.of has it
+	places  func(index.Ord) int // by case id, roughly; nil while there are none
 	*scratch
+
+	// Of the parts only those count whose bound is floor or more and below done.
+	floor, done float64
 
 	best   best
 	before int
 	total  int
-	visits int // nodes whose terms were read
 }
 
 // scratch is the memory of one search.
 type scratch struct {
-	isHere     []bool // by TermID: whether the case has the term
+	isHere     []int64 // by TermID: all bits where the case has the term, else 0
 	candidates index.Words
 	postings   [splits]*index.Words // of the divided terms in the block
 	lists      [splits]index.Words  // bitmaps of postings that are lists
 	parts      [splits]index.Words
+	classes    [incident.VocabularyCount]index.Words
+	list       index.Words
 }
 
 type scratchKey struct{}
@@ -283,31 +295,44 @@ type scratchKey struct{}
 func (f *search) run(ctx context.Context) error {
 	pool := f.s.Memo(scratchKey{}, func() any {
 		terms := f.s.TermCount()
-		return &sync.Pool{New: func() any { return &scratch{isHere: make([]bool, terms)} }}
+		return &sync.Pool{New: func() any { return &scratch{isHere: make([]int64, terms)} }}
 	}).(*sync.Pool)
 	f.scratch = pool.Get().(*scratch)
 	defer pool.Put(f.scratch)
-	f.mark(true)
-	defer f.mark(false)
+	f.mark(-1)
+	defer f.mark(0)
 	f.order()
-	f.totals = totalsOf(f.scorer)
-	f.columns = f.totals.columns(f.active)
-	defer func() { f.totals.visits.Add(int64(f.visits)) }()
+	f.termsOf = f.s.TermLists()
+	f.weighed = f.idf
+	if f.weighed == nil {
+		f.weighed = equalWeights(f.s)
+	}
+	f.places = f.s.RoughPlaces()
 	if f.query.ExcludeLinked {
 		f.linked = f.s.Linked(f.node)
 	}
-	for block := range f.s.All().Blocks() {
-		if err := ctx.Err(); err != nil {
-			return err
+	// First come those that share all terms, in all blocks: where they are
+	// enough, the rest is done with; else it has more to compare with.
+	floors := []float64{f.bound(f.rest[0]), 0}
+	if f.measure == Overlap { // whose bound is always the same
+		floors = floors[1:]
+	}
+	f.done = math.Inf(1)
+	for _, f.floor = range floors {
+		for block := range f.s.All().Blocks() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f.block(block)
 		}
-		f.block(block)
+		f.done = f.floor
 	}
 	return nil
 }
 
-func (f *search) mark(here bool) {
+func (f *search) mark(mask int64) {
 	for _, t := range f.terms {
-		f.isHere[t.id] = here
+		f.isHere[t.id] = mask
 	}
 }
 
@@ -332,19 +357,39 @@ func (f *search) order() {
 
 // block searches one block of numbers.
 func (f *search) block(i int) {
-	f.candidates = index.Words{}
-	for _, t := range f.terms {
-		f.s.Postings(t.id).AddTo(i, &f.candidates)
-	}
-	f.restrict(i)
-	n := f.candidates.Count()
-	if f.query.Count && f.query.MinScore <= 0 {
-		f.total += n // all that share a term have a score
-	}
 	for j, t := range f.divided {
 		f.postings[j] = f.s.Postings(t.id).Words(i, &f.lists[j])
 	}
-	f.divide(part{block: i, members: &f.candidates, n: n})
+	p := part{block: i, members: f.candidatesIn(i)}
+	if p.members != nil {
+		p.n = p.members.Count()
+	}
+	if f.query.Count && f.query.MinScore <= 0 && f.floor == 0 {
+		f.total += p.n // all that share a term have a score
+	}
+	f.divide(p)
+}
+
+// candidatesIn gives the incidents in a block that share a term and that the
+// query wants; nil for everything, of which the terms will tell what shares
+// any, so that no more of them are looked at than matter.
+func (f *search) candidatesIn(i int) *index.Words {
+	all := !f.query.Count && len(f.divided) == len(f.terms)
+	if all && f.query.Within == nil && f.linked.Len() == 0 {
+		return nil
+	}
+	f.candidates = index.Words{}
+	if all {
+		for j := range f.candidates {
+			f.candidates[j] = ^uint64(0)
+		}
+	} else {
+		for _, t := range f.terms {
+			f.s.Postings(t.id).AddTo(i, &f.candidates)
+		}
+	}
+	f.restrict(i)
+	return &f.candidates
 }
 
 // restrict leaves out the candidates that the query does not want.
@@ -353,7 +398,7 @@ func (f *search) restrict(i int) {
 		f.candidates[own%index.BlockSize/64] &^= 1 << (own % 64)
 	}
 	if f.query.Within != nil {
-		within := f.query.Within.Words(i, &f.parts[0])
+		within := f.query.Within.Words(i, &f.list)
 		if within == nil {
 			f.candidates = index.Words{}
 			return
@@ -362,7 +407,7 @@ func (f *search) restrict(i int) {
 			f.candidates[j] &= within[j]
 		}
 	}
-	if linked := f.linked.Words(i, &f.parts[0]); linked != nil {
+	if linked := f.linked.Words(i, &f.list); linked != nil {
 		for j := range f.candidates {
 			f.candidates[j] &^= linked[j]
 		}
@@ -373,21 +418,29 @@ func (f *search) restrict(i int) {
 // terms.
 type part struct {
 	block   int
-	members *index.Words
-	n       int     // number of members
-	decided int     // number of terms decided on
-	shared  sums    // of those that the members share
-	weight  float64 // of shared
+	members *index.Words // nil: all, of which none has a term decided on
+	n       int          // number of members where they are not nil
+	decided int          // number of terms decided on
+	shared  sums         // of those that the members share
+	weight  float64      // of shared
 }
 
 // divide looks for results in a part: first among the members with the next
 // term, then among those without.
 func (f *search) divide(p part) {
-	if p.n == 0 || f.hopeless(f.bound(p.weight+f.rest[p.decided])) {
+	bound := f.bound(p.weight + f.rest[p.decided])
+	if bound < f.floor || f.hopeless(bound) {
 		return
 	}
-	if p.decided == len(f.divided) || p.n <= fewCandidates {
-		f.evaluate(&p)
+	switch {
+	case p.members == nil && p.decided == len(f.divided): // they share nothing
+		return
+	case p.members != nil && p.n == 0:
+		return
+	case p.members != nil && (p.n <= fewCandidates || p.decided == len(f.divided)):
+		if bound < f.done {
+			f.evaluate(&p)
+		}
 		return
 	}
 	i := p.decided
@@ -397,21 +450,48 @@ func (f *search) divide(p part) {
 		f.divide(p)
 		return
 	}
-	with, without := p, p
-	with.members, with.n = &f.parts[i], 0
-	with.shared[f.divided[i].vocabulary] += f.divided[i].fixed
-	with.weight += f.divided[i].weight
-	for j, word := range p.members {
-		word &= posting[j]
-		with.members[j] = word
-		with.n += bits.OnesCount64(word)
+	f.divide(f.with(p, i, posting))
+	if bound = f.bound(p.weight + f.rest[p.decided]); p.members == nil || bound < f.floor || f.hopeless(bound) {
+		f.divide(p)
+		return
 	}
-	f.divide(with)
-	without.members, without.n = &f.parts[i], p.n-with.n
+	without := p
+	without.members, without.n = &f.parts[i], 0
 	for j, word := range p.members {
-		without.members[j] = word &^ posting[j]
+		word &^= posting[j]
+		without.members[j] = word
+		without.n += bits.OnesCount64(word)
 	}
 	f.divide(without)
+}
+
+// with gives the members of a part that have the i-th term.
+func (f *search) with(p part, i int, posting *index.Words) part {
+	p.shared[f.divided[i].vocabulary] += f.divided[i].fixed
+	p.weight += f.divided[i].weight
+	if p.members == nil { // all those without a term before
+		p.members = posting
+		for _, before := range f.postings[:i] {
+			if before == nil {
+				continue
+			}
+			in := &f.parts[i]
+			for j, word := range p.members {
+				in[j] = word &^ before[j]
+			}
+			p.members = in
+		}
+		p.n = p.members.Count()
+		return p
+	}
+	members := p.members
+	p.members, p.n = &f.parts[i], 0
+	for j, word := range members {
+		word &= posting[j]
+		p.members[j] = word
+		p.n += bits.OnesCount64(word)
+	}
+	return p
 }
 
 // hopeless tells whether no score up to bound can matter.
@@ -425,56 +505,88 @@ func (f *search) hopeless(bound float64) bool {
 // counts tells whether the total needs every score.
 func (f *search) counts() bool { return f.query.Count && f.query.MinScore > 0 }
 
-// evaluate scores the members of a part one by one.
+// evaluate scores the members of a part one by one, or, where they are many and
+// each term weighs 1, by how many terms they have: then that and what they share
+// is all that the score depends on.
 func (f *search) evaluate(p *part) {
-	byColumn := f.columns != nil && len(f.divided) == len(f.terms)
+	exact := p.decided == len(f.terms)
+	if exact && f.idf == nil && p.n > 4*fewCandidates {
+		f.evaluateClasses(p, p.members, 0, p.shared)
+		return
+	}
 	for i, word := range p.members {
 		for ; word != 0; word &= word - 1 {
-			bit := bits.TrailingZeros64(word)
-			o := index.Ord(p.block*index.BlockSize + i*64 + bit)
-			if byColumn {
-				f.offer(o, f.scoreColumn(p, o, i, bit))
-			} else {
-				f.offer(o, f.scoreNode(f.s.Node(o)))
+			o := index.Ord(p.block*index.BlockSize + i*64 + bits.TrailingZeros64(word))
+			f.offer(o, f.scoreOf(o))
+		}
+	}
+}
+
+// evaluateClasses scores members of a part of which it is known what they
+// share, and how many terms they have of the first i vocabularies: that is in
+// there, with what they share of the others, which they have at least.
+func (f *search) evaluateClasses(p *part, members *index.Words, i int, there sums) {
+	score := f.score(&p.shared, &there) // of more terms it would be lower
+	if f.hopeless(score) {
+		return
+	}
+	if i == len(f.active) {
+		for j, word := range members {
+			for ; word != 0; word &= word - 1 {
+				f.offer(index.Ord(p.block*index.BlockSize+j*64+bits.TrailingZeros64(word)), score)
 			}
 		}
+		return
 	}
-}
-
-// scoreColumn scores a member of a part without reading its node: what it
-// shares is in the postings, bit by bit, and the rest in the columns.
-func (f *search) scoreColumn(p *part, o index.Ord, word, bit int) float64 {
-	var there sums
-	shared := p.shared
-	for j := p.decided; j < len(f.divided); j++ {
-		if posting := f.postings[j]; posting != nil {
-			shared[f.divided[j].vocabulary] += f.divided[j].fixed & -int64(posting[word]>>bit&1)
+	v := f.active[i]
+	least := int(p.shared[v] / fixed)
+	for _, n := range f.s.TermCounts(v) {
+		if n < least {
+			continue
+		}
+		class := f.s.WithTermCount(v, n).Words(p.block, &f.list)
+		if class == nil {
+			continue
+		}
+		in := &f.classes[i]
+		any := uint64(0)
+		for j, word := range members {
+			in[j] = word & class[j]
+			any |= in[j]
+		}
+		if there[v] = int64(n) * fixed; any != 0 {
+			f.evaluateClasses(p, in, i+1, there)
 		}
 	}
-	for i, v := range f.active {
-		there[v] = f.columns[i][o]
-	}
-	return f.score(&shared, &there)
 }
 
-func (f *search) scoreNode(n *index.Node) float64 {
-	f.visits++
+// scoreOf scores an incident.
+func (f *search) scoreOf(o index.Ord) float64 {
 	var shared, there sums
 	for _, v := range f.active {
-		for _, t := range n.Terms(v) {
-			x := f.of(t)
-			there[v] += x
-			if f.isHere[t] {
-				shared[v] += x
-			}
+		terms, wide := f.termsOf.Of(o, v)
+		there[v], shared[v] = weigh(terms, f.weighed, f.isHere)
+		if wide != nil {
+			there[v], shared[v] = weigh(wide, f.weighed, f.isHere)
 		}
 	}
 	return f.score(&shared, &there)
+}
+
+// weigh sums the weights of terms, and of those that are here: whose mask has
+// all bits.
+func weigh[T uint16 | index.TermID](terms []T, weights, isHere []int64) (all, here int64) {
+	for _, t := range terms {
+		x := weights[t]
+		all += x
+		here += x & isHere[t]
+	}
+	return all, here
 }
 
 // offer counts one candidate and keeps it if it is among the best.
 func (f *search) offer(o index.Ord, score float64) {
-	if score == 0 || score < f.query.MinScore {
+	if score == 0 || score < f.query.MinScore || o == f.node.Ord {
 		return
 	}
 	if f.counts() {
@@ -486,58 +598,25 @@ func (f *search) offer(o index.Ord, score float64) {
 			return
 		}
 	}
-	if f.best.full && score < f.best.least().Score {
-		return
+	if f.best.full {
+		if least := f.best.least(); score < least.Score || score == least.Score && f.isBehind(o, least.Node) {
+			return
+		}
 	}
 	f.best.add(SimilarHit{Node: f.s.Node(o), Score: score})
 }
 
-// totals holds, when filled, the weight of every incident's terms by
-// vocabulary and Ord. Most searches look at few incidents and read those
-// themselves, so columns are filled only once the searches in a snapshot have
-// read half as many as there are.
-type totals struct {
-	size   int
-	visits atomic.Int64
-	by     [incident.VocabularyCount]func() []int64
-}
-
-type totalsKey struct{ weighted bool }
-
-func totalsOf(c *scorer) *totals {
-	return c.s.Memo(totalsKey{c.idf != nil}, func() any {
-		t := &totals{size: c.s.Len()}
-		for v := range incident.Vocabulary(incident.VocabularyCount) {
-			t.by[v] = sync.OnceValue(func() []int64 { return c.column(v) })
-		}
-		return t
-	}).(*totals)
-}
-
-func (t *totals) columns(of []incident.Vocabulary) [][]int64 {
-	if t.visits.Load() < int64(t.size/2) {
-		return nil
-	}
-	list := make([][]int64, len(of))
-	for i, v := range of {
-		list[i] = t.by[v]()
-	}
-	return list
-}
-
-// column weighs every incident's terms of one vocabulary.
-func (c *scorer) column(v incident.Vocabulary) []int64 {
-	column := make([]int64, c.s.All().Blocks()*index.BlockSize)
-	for o := range c.s.All().All() {
-		for _, t := range c.s.Node(o).Terms(v) {
-			column[o] += c.of(t)
-		}
-	}
-	return column
+// isBehind tells, where that costs little, whether an incident comes after
+// another by case id: of equal scores there may be very many.
+func (f *search) isBehind(o index.Ord, other *index.Node) bool {
+	return f.places != nil && f.places(o) > f.places(other.Ord)
 }
 
 func (h SimilarHit) compare(other SimilarHit) int {
-	return cmp.Or(cmp.Compare(other.Score, h.Score), strings.Compare(h.Node.ID, other.Node.ID))
+	if h.Score != other.Score {
+		return cmp.Compare(other.Score, h.Score)
+	}
+	return strings.Compare(h.Node.ID, other.Node.ID)
 }
 
 // best keeps the k best of many results: up to 2k of them, cut back to k when

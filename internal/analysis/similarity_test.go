@@ -144,6 +144,9 @@ func TestSimilarAgainstModel(t *testing.T) {
 			list = fixture.Incidents(seed, 1500)
 		}
 		s := buildIndex(list)
+		if seed%2 == 0 { // else there is no order of ids to look into
+			orderIDs(s)
+		}
 		for range 8 {
 			x := newSimilarModel(list, analysis.Measure(r.IntN(measures)), randomWeights(r))
 			results += checkSimilar(t, r, x, s)
@@ -155,6 +158,11 @@ func TestSimilarAgainstModel(t *testing.T) {
 	if results < 5000 {
 		t.Errorf("only %d results were compared", results)
 	}
+}
+
+// orderIDs lets a snapshot make its order by case id.
+func orderIDs(s *index.Snapshot) {
+	s.Page(s.All(), []index.Order{{Field: index.ByCaseID}}, index.PageArgs{First: 1, Last: -1})
 }
 
 // checkSimilar pages through the whole list of a random query.
@@ -240,27 +248,43 @@ func TestSimilarManyBlocks(t *testing.T) {
 	}
 	list[100] = &wide
 	s := buildIndex(list)
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		measure analysis.Measure
 		here    *incident.Incident
 	}{
 		{analysis.WeightedJaccard, &wide},
+		{analysis.WeightedJaccard, list[69_999]},
+		{analysis.Jaccard, list[7]},
 		{analysis.Overlap, list[69_999]},
-		{analysis.Overlap, list[69_999]}, // by columns, which the first search made worth while
+		{analysis.Overlap, list[30_000]},
+		{analysis.Cosine, list[30_000]},
+		{analysis.Cosine, &wide},
 	} {
 		x := newSimilarModel(list, tt.measure, analysis.DefaultWeights())
 		want := x.ranking(tt.here)
-		page, err := analysis.Similar(context.Background(), s, s.Lookup(tt.here.ID),
-			analysis.SimilarQuery{Measure: tt.measure, Weights: x.weights, First: 50, Count: true})
-		if err != nil {
-			t.Fatal(err)
+		if i%2 == 1 {
+			orderIDs(s)
 		}
-		if page.Total != len(want) {
-			t.Errorf("measure %d: Total = %d, want %d", tt.measure, page.Total, len(want))
-		}
-		for i, h := range page.Hits {
-			if h.Node.ID != want[i].id || math.Abs(h.Score-want[i].score) > 1e-9 {
-				t.Fatalf("measure %d: result %d is %s with %v, want %v", tt.measure, i, h.Node.ID, h.Score, want[i])
+		for _, q := range []analysis.SimilarQuery{{Count: true}, {}, {MinScore: 0.3, Count: true}, {First: 600}} {
+			q.Measure, q.Weights, q.First = tt.measure, x.weights, max(q.First, 50)
+			page, err := analysis.Similar(context.Background(), s, s.Lookup(tt.here.ID), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := slices.IndexFunc(want, func(x scored) bool { return x.score < q.MinScore })
+			if total < 0 {
+				total = len(want)
+			}
+			if q.Count && page.Total != total {
+				t.Errorf("measure %d from %v: Total = %d, want %d", tt.measure, q.MinScore, page.Total, total)
+			}
+			if len(page.Hits) != min(total, q.First) {
+				t.Errorf("measure %d: %d results, want %d", tt.measure, len(page.Hits), min(total, q.First))
+			}
+			for i, h := range page.Hits {
+				if h.Node.ID != want[i].id || math.Abs(h.Score-want[i].score) > 1e-9 {
+					t.Fatalf("measure %d: result %d is %s with %v, want %v", tt.measure, i, h.Node.ID, h.Score, want[i])
+				}
 			}
 		}
 	}

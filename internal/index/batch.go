@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -61,8 +62,11 @@ func (b *Batch) Commit(revision uint64) *Snapshot {
 	}
 	s := b.base.next(revision)
 	s.nodes = b.nodes.vector
-	c.apply(s, &b.x.w)
-	s.inheritOrders(b.base, b.dirty, sync.OnceValue(func() []Ord { return c.linksTouched(b.base, s) }))
+	c.apply(b.base, s, &b.x.w)
+	relinked := sync.OnceValue(func() []Ord { return c.linksTouched(b.base, s) })
+	s.inheritOrders(b.base, movedIn(b.base, s, b.dirty, relinked))
+	s.inheritValues(b.base, sync.OnceValue(func() []Ord { return slices.Concat(b.dirty, relinked()) }))
+	s.chainOrder.inherit(&b.base.chainOrder.lazily, s.Len()/inheritShare, func() []Ord { return c.resized })
 	b.x.current.Store(s)
 	b.end()
 	return s
@@ -82,6 +86,16 @@ type changes struct {
 	related, recurrences linkDelta
 	// relinked are the incidents that came, went or changed their links.
 	relinked []*Node
+	bytes    int   // by how much the memory of nodes grows
+	termed   []Ord // the incidents with other terms than before
+	resized  []Ord // roots of chains that came, went, or have another size
+	dated    []dated
+}
+
+// dated is an incident with another date than before; 0 where it went.
+type dated struct {
+	ord  Ord
+	date incident.Date
 }
 
 // delta is a change to the incidents that have something, and to how often
@@ -166,13 +180,24 @@ func (c *changes) replace(before, after *Node) {
 	case was && !is:
 		c.reviewed.del = append(c.reviewed.del, before.Ord)
 	}
+	c.date(before, after)
+	c.bytes += after.bytes() - before.bytes()
 	c.orgs.move(before, after, func(n *Node) OrgID { return n.Org })
-	c.regions.move(before, after, func(n *Node) uint32 { return n.region })
+	c.regions.move(before, after, func(n *Node) uint32 { return n.RegionID })
 	for v := range incident.Vocabulary(incident.VocabularyCount) {
 		c.counts[v].move(before, after, func(n *Node) int { return len(n.Terms(v)) })
 	}
 	c.replaceNames(before, after)
 	c.replaceLinks(before, after)
+}
+
+func (c *changes) date(before, after *Node) {
+	switch {
+	case after == nil:
+		c.dated = append(c.dated, dated{ord: before.Ord})
+	case before == nil || before.Date != after.Date:
+		c.dated = append(c.dated, dated{after.Ord, after.Date})
+	}
 }
 
 func (c *changes) replaceNames(before, after *Node) {
@@ -190,6 +215,9 @@ func (c *changes) replaceNames(before, after *Node) {
 		for _, t := range after.Title {
 			c.languages[t.Language]++
 		}
+	}
+	if before == nil || after == nil || before.starts != after.starts || !slices.Equal(was, is) {
+		c.termed = append(c.termed, cmp.Or(before, after).Ord)
 	}
 	keptBefore, keptAfter := inBoth(was, is), inBoth(is, was)
 	for i, t := range was {
@@ -248,9 +276,9 @@ func sameLinks(a, b *Node) bool {
 	return a.hasParent == b.hasParent && a.recurrenceOf == b.recurrenceOf && slices.Equal(a.related, b.related)
 }
 
-// apply makes s, which is still a copy of its predecessor but for the nodes,
+// apply makes s, which is still a copy of its predecessor base but for the nodes,
 // and w reflect the changes.
-func (c *changes) apply(s *Snapshot, w *writer) {
+func (c *changes) apply(base, s *Snapshot, w *writer) {
 	s.all = s.all.with(c.all.add, c.all.del)
 	s.reviewed = s.reviewed.with(c.reviewed.add, c.reviewed.del)
 	c.applyTerms(s, w)
@@ -267,7 +295,11 @@ func (c *changes) apply(s *Snapshot, w *writer) {
 		}
 		s.counts[v] = counts.vector
 	}
+	s.nodeBytes += c.bytes
+	s.applyTermLists(c.termed, w)
+	c.applyDates(s, w)
 	c.applyLinks(s, w)
+	c.applyChains(base, s, w)
 	c.applyLanguages(s, w)
 }
 
@@ -309,15 +341,29 @@ func (c *changes) applyOrgs(s *Snapshot, w *writer) {
 	s.orgCount = uint32(s.names.orgs.len())
 }
 
+func (c *changes) applyDates(s *Snapshot, w *writer) {
+	dates := s.dates.edit(w.batches)
+	for _, d := range c.dated {
+		dates.set(uint32(d.ord), d.date)
+	}
+	s.dates = dates.vector
+}
+
 func (c *changes) applyLinks(s *Snapshot, w *writer) {
 	in := s.incoming.edit(w.batches)
+	set := func(target Ord, old, links *incoming) {
+		s.linkBytes += links.bytes() - old.bytes()
+		in.set(uint32(target), links)
+	}
 	c.related.each(func(target Ord, add, del []uint64) {
-		i := in.at(uint32(target))
-		in.set(uint32(target), newIncoming(mergeSources(i.related(), add, del), i.recurrences()))
+		old := in.at(uint32(target))
+		w.ordBuffer = mergeSources(w.ordBuffer[:0], old.related(), add, del)
+		set(target, old, w.newIncoming(w.ordBuffer, old.recurrences()))
 	})
 	c.recurrences.each(func(target Ord, add, del []uint64) {
-		i := in.at(uint32(target))
-		in.set(uint32(target), newIncoming(i.related(), mergeSources(i.recurrences(), add, del)))
+		old := in.at(uint32(target))
+		w.ordBuffer = mergeSources(w.ordBuffer[:0], old.recurrences(), add, del)
+		set(target, old, w.newIncoming(old.related(), w.ordBuffer))
 	})
 	s.incoming = in.vector
 }
@@ -350,10 +396,9 @@ func cutTarget(links []uint64, target Ord) (of, rest []uint64) {
 	return links[:i], links[i:]
 }
 
-// mergeSources gives sorted sources without those of del and with those of
+// mergeSources appends sorted sources without those of del and with those of
 // add; a link in both stays.
-func mergeSources(old []Ord, add, del []uint64) []Ord {
-	r := make([]Ord, 0, len(old)+len(add))
+func mergeSources(r, old []Ord, add, del []uint64) []Ord {
 	for _, o := range old {
 		for len(del) > 0 && Ord(del[0]) < o {
 			del = del[1:]
@@ -393,6 +438,31 @@ func (c *changes) applyLanguages(s *Snapshot, w *writer) {
 		s.languages = append(s.languages, l)
 	}
 	slices.Sort(s.languages)
+}
+
+// movedIn gives a function that tells which incidents may have another place
+// in an order by a field than before: those that came, went, or have another
+// value. The candidates are the incidents that were put or deleted and, by the
+// number of links, those that relinked gives.
+func movedIn(before, after *Snapshot, dirty []Ord, relinked func() []Ord) func(Field) []Ord {
+	var moved [fieldCount]func() []Ord
+	for f := range moved {
+		moved[f] = sync.OnceValue(func() []Ord {
+			candidates := dirty
+			if Field(f) == ByLinkCount {
+				candidates = relinked()
+			}
+			var ords []Ord
+			for _, o := range candidates {
+				if was, is := before.Node(o), after.Node(o); was == nil || is == nil ||
+					before.keyValue(was, Field(f)) != after.keyValue(is, Field(f)) {
+					ords = append(ords, o)
+				}
+			}
+			return ords
+		})
+	}
+	return func(f Field) []Ord { return moved[f]() }
 }
 
 // linksTouched gives the incidents whose number of links may have changed.

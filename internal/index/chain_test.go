@@ -3,6 +3,7 @@ package index_test
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -30,23 +31,71 @@ func TestChainsAgainstModel(t *testing.T) {
 			if m.parent(m.root(id)) != "" {
 				circles++
 			}
-			if d := gocmp.Diff(modelChain(m, id), chainText(s.Chain(s.Lookup(id)))); d != "" {
-				t.Fatalf("seed %d: Chain(%s) (-want +got):\n%s", seed, id, d)
-			}
 		}
-		for minSize := range 5 {
-			set, ids := randomSet(r, m, s)
-			want, got := modelChains(m, max(minSize, 2), ids), []string{}
-			for _, c := range s.Chains(minSize, set) {
-				got = append(got, fmt.Sprint(c.Root.ID, " ", c.Size))
-			}
-			if d := gocmp.Diff(want, got); d != "" {
-				t.Fatalf("seed %d: Chains(%d, %v) (-want +got):\n%s", seed, minSize, ids, d)
-			}
-		}
+		checkChains(t, r, m, s)
 	}
 	if circles == 0 {
 		t.Error("no chain is a circle")
+	}
+}
+
+// TestChainsAcrossBatches changes an index batch by batch, by records that may
+// point in circles, and compares the chains of each snapshot with the model; at
+// the end those of each older one, which share what the changes left alone.
+func TestChainsAcrossBatches(t *testing.T) {
+	for seed := range uint64(12) {
+		r := newRand(seed)
+		m := newModel()
+		x := index.New(nil)
+		var past []*index.Snapshot
+		var models []*model
+		for revision := uint64(1); revision <= 40; revision++ {
+			b := x.Batch()
+			m = m.clone()
+			for range 1 + r.IntN(1<<r.IntN(6)) {
+				inc := fixture.Graph(r, 60)[r.IntN(60)]
+				switch old := m.by[inc.ID]; {
+				case r.IntN(4) == 0:
+					b.Delete(inc.ID)
+					delete(m.by, inc.ID)
+					continue
+				case old != nil && r.IntN(3) == 0: // only another date
+					changed := *old
+					changed.Date = inc.Date
+					inc = &changed
+				}
+				m.by[inc.ID], m.version[inc.ID] = inc, 1
+				b.Put(inc, 1, revision)
+			}
+			s := b.Commit(revision)
+			if r.IntN(3) > 0 { // else what the next one shares was never walked
+				checkChains(t, r, m, s)
+			}
+			past, models = append(past, s), append(models, m)
+		}
+		for i, s := range past {
+			checkChains(t, r, models[i], s)
+		}
+	}
+}
+
+func checkChains(t *testing.T, r *rand.Rand, m *model, s *index.Snapshot) {
+	t.Helper()
+	for _, id := range m.ids() {
+		if d := gocmp.Diff(modelChain(m, id), chainText(s.Chain(s.Lookup(id)))); d != "" {
+			t.Fatalf("revision %d: Chain(%s) (-want +got):\n%s", s.Revision(), id, d)
+		}
+	}
+	for _, minSize := range []int{2, 4} {
+		set, ids := randomSet(r, m, s)
+		got := []string{}
+		list := s.Chains(minSize, set)
+		for i := range list.Len() {
+			got = append(got, fmt.Sprint(list.At(i).Root.ID, " ", list.At(i).Size))
+		}
+		if d := gocmp.Diff(modelChains(m, minSize, ids), got); d != "" {
+			t.Fatalf("revision %d: Chains(%d, %v) (-want +got):\n%s", s.Revision(), minSize, ids, d)
+		}
 	}
 }
 
@@ -76,14 +125,15 @@ func chainText(c *index.Chain) string {
 		return "none"
 	}
 	var b strings.Builder
-	for _, x := range c.Members {
+	for i := range c.Size {
+		x := c.Member(i)
 		parent := ""
 		if x.Parent != nil {
 			parent = x.Parent.ID
 		}
 		fmt.Fprintf(&b, "%d %s<%s\n", x.Depth, x.Node.ID, parent)
 	}
-	fmt.Fprintf(&b, "root %s depth %d", c.Root.ID, c.Depth)
+	fmt.Fprintf(&b, "root %s depth %d", c.Root.ID, c.Depth())
 	return b.String()
 }
 
@@ -115,17 +165,17 @@ func TestLongChain(t *testing.T) {
 	s := b.Commit(1) // the first names a case that is not there
 	for _, i := range []int{0, n / 2, n - 1} {
 		c := s.Chain(s.Lookup(fixture.CaseID(i)))
-		if c == nil || len(c.Members) != n || c.Depth != n-1 || c.Root.ID != fixture.CaseID(0) {
+		if c == nil || c.Size != n || c.Depth() != n-1 || c.Root.ID != fixture.CaseID(0) {
 			t.Fatalf("Chain(%d) is not the chain of %d", i, n)
 		}
-		for d, x := range c.Members {
-			if x.Depth != d || x.Node.ID != fixture.CaseID(d) {
+		for d := range n {
+			if x := c.Member(d); x.Depth != d || x.Node.ID != fixture.CaseID(d) {
 				t.Fatalf("Chain(%d) member %d is %s at depth %d", i, d, x.Node.ID, x.Depth)
 			}
 		}
 	}
-	if got := s.Chains(2, s.All()); len(got) != 1 || got[0].Size != n {
-		t.Errorf("Chains(2, all) = %v, want one of %d", got, n)
+	if got := s.Chains(2, s.All()); got.Len() != 1 || got.At(0).Size != n {
+		t.Errorf("Chains(2, all) has %d, want one of %d", got.Len(), n)
 	}
 }
 

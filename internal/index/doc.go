@@ -28,11 +28,34 @@
 // no node: it becomes an edge when the case arrives and stops being one when
 // the case is deleted, without the naming record being touched.
 //
+// # Side by side
+//
+// A node holds all that is known of one incident. What filters, counts and
+// comparisons read of very many incidents lies side by side beside the nodes:
+// dates and the terms of each vocabulary (TermLists).
+//
+// # Chains
+//
+// Each member of a recurrence chain knows the chain's root, and each root its
+// chain's size. A batch finds the new roots of what is below the incidents that
+// it gives another parent, and nothing else. The members of a chain are put in
+// order when someone first asks for them, once for all snapshots in which the
+// chain stays as it is.
+//
 // # Order
 //
 // Ords are in order of arrival and carry no meaning. Pages are sorted through
-// permutations that a snapshot computes once per order when first asked, and
-// derives from its predecessor's where few incidents changed. Whatever is
-// returned is in a defined order that depends on the records alone, not on
-// their arrival and not on the order of maps.
+// lists of all incidents in one order, which a snapshot computes when first
+// asked for the order, and derives from its predecessor's where few incidents
+// changed. Such a list is cut in parts of some hundreds, of which a derived one
+// shares those that no incident came to or left. Whatever is returned is in a
+// defined order that depends on the records alone, not on their arrival and
+// not on the order of maps.
+//
+// # Memory
+//
+// Lists, texts and names of one batch are cut off larger arrays, so that a
+// million incidents are about a million objects for the garbage collector
+// rather than eight. An array lives as long as any part of it is in use; small
+// batches make small ones.
 package index

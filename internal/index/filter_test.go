@@ -38,6 +38,73 @@ func TestSelectAgainstModel(t *testing.T) {
 	}
 }
 
+// TestDatesOfMany has intervals of all lengths over sets of all sizes, in a
+// snapshot of more than one block of numbers and in one derived from it.
+func TestDatesOfMany(t *testing.T) {
+	const n = 70_000
+	tries := 100
+	if testing.Short() {
+		tries = 15
+	}
+	r := newRand(3)
+	list := fixture.Incidents(4, n)
+	x := index.New(nil)
+	s := load(x, list)
+	for round := range 2 {
+		for range tries {
+			share := 1 << r.IntN(14)
+			var set index.Set
+			want := make(map[string]bool)
+			f := &index.DateFilter{Gte: anyDate(r, list)}
+			if r.IntN(3) > 0 {
+				f.Lt = anyDate(r, list)
+				if r.IntN(2) == 0 && f.Gte != 0 {
+					f.Lt = incident.DateOf(f.Gte.FirstDay().AddDate(0, 0, 1+r.IntN(1000)))
+				}
+			}
+			if share == 1 {
+				set = s.All()
+			}
+			var ords []index.Ord
+			for _, inc := range list {
+				if share == 1 || r.IntN(share) == 0 {
+					ords = append(ords, s.Lookup(inc.ID).Ord)
+					if matchesDate(inc.Date, f) {
+						want[inc.ID] = true
+					}
+				}
+			}
+			if share > 1 {
+				set = index.SetOf(ords...)
+			}
+			got, err := s.Select(&index.Filter{Date: f, Within: &set})
+			if err != nil {
+				continue // an empty interval
+			}
+			if got.Len() != len(want) {
+				t.Fatalf("round %d: Select(%v of %d) has %d incidents, want %d", round, *f, set.Len(), got.Len(), len(want))
+			}
+			for o := range got.All() {
+				if !want[s.CaseID(o)] {
+					t.Fatalf("round %d: Select(%v of %d) has %s of %v", round, *f, set.Len(), s.CaseID(o), s.Node(o).Date)
+				}
+			}
+		}
+		b := x.Batch()
+		for i := range 3000 {
+			inc := *list[i*7]
+			inc.Date = anyDate(r, list)
+			list[i*7] = &inc
+			b.Put(&inc, 2, 2)
+		}
+		s = b.Commit(2)
+	}
+}
+
+func anyDate(r *rand.Rand, list []*incident.Incident) incident.Date {
+	return list[r.IntN(len(list))].Date
+}
+
 // randomFilter makes a valid filter with few members, nested up to depth.
 func randomFilter(r *rand.Rand, m *model, s *index.Snapshot, depth int) *index.Filter {
 	f := new(index.Filter)

@@ -38,6 +38,12 @@ type writer struct {
 	// words holds one copy of strings that many records share: languages and
 	// kinds of date.
 	words map[string]string
+	slabs slabs // of the batch under way
+
+	// Memory for lists that are made before it is known how long they are.
+	termsBuffer, chunkBuffer []TermID
+	spellingBuffer           []uint32
+	ordBuffer                []Ord
 }
 
 // New gives an empty index at revision 0. Terms that concepts lists exist
@@ -64,6 +70,7 @@ func (x *Index) Snapshot() *Snapshot { return x.current.Load() }
 func (x *Index) Batch() *Batch {
 	x.mu.Lock()
 	x.w.batches++
+	x.w.slabs = slabs{}
 	base := x.current.Load()
 	return &Batch{x: x, base: base, nodes: base.nodes.edit(x.w.batches)}
 }

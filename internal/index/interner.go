@@ -15,6 +15,10 @@ import (
 type interner[K comparable] struct {
 	hash func(K) uint32
 	n    atomic.Uint32 // names so far; grows last, after name and number
+	// texts holds the names where they are strings; it is the writer's. The
+	// names have so many bytes.
+	texts     textSlab
+	textBytes atomic.Int64
 
 	// names has spare room behind the n names in use; table is an open
 	// addressed hash table, at most half full, of the hash of a name <<32 |
@@ -124,7 +128,8 @@ func intern(in *interner[string], s string) uint32 {
 	if i, ok := in.find(s, hash); ok {
 		return i
 	}
-	return in.add(strings.Clone(s), hash)
+	in.textBytes.Add(int64(len(s)))
+	return in.add(in.texts.keep(s), hash)
 }
 
 func (n *names) ord(id string) Ord { return Ord(intern(n.cases, id)) }

@@ -14,11 +14,15 @@ type incoming struct {
 	n       int // number of related ones
 }
 
-func newIncoming(related, recurrences []Ord) *incoming {
+func (w *writer) newIncoming(related, recurrences []Ord) *incoming {
 	if len(related)+len(recurrences) == 0 {
 		return nil
 	}
-	return &incoming{sources: slices.Concat(related, recurrences), n: len(related)}
+	in := &w.slabs.incoming.take(1)[0]
+	in.sources, in.n = w.slabs.ords.take(len(related)+len(recurrences)), len(related)
+	copy(in.sources, related)
+	copy(in.sources[in.n:], recurrences)
+	return in
 }
 
 func (in *incoming) related() []Ord {

@@ -108,7 +108,7 @@ func TestDanglingLinkBecomesEdge(t *testing.T) {
 		unresolved, parent := tt.s.Unresolved(n)
 		chain := 0
 		if c := tt.s.Chain(n); c != nil {
-			chain = len(c.Members)
+			chain = c.Size
 		}
 		if len(tt.s.Related(n)) != tt.related || chain != tt.chain || len(unresolved) != tt.unresolved || tt.s.LinkCount(n) != tt.links {
 			t.Errorf("%s: related %v, chain of %d, unresolved %v, %d links, want %d, %d, %d, %d", tt.name,

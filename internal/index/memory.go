@@ -11,11 +11,12 @@ type bytesKey struct{}
 // Bytes gives the memory that the snapshot holds, about: incidents with their
 // titles, names, links and sets. What the snapshot computes when first asked,
 // such as orders, is left out, and so is what the runtime adds to each
-// allocation.
+// allocation. It does not look at each incident.
 func (s *Snapshot) Bytes() int {
 	return memoized(s, bytesKey{}, func() int {
-		n := s.names.bytes() + s.nodeBytes()
-		n += s.all.bytes() + s.reviewed.bytes() + s.noOrg.bytes()
+		n := s.names.bytes() + s.nodeBytes + s.linkBytes + s.termLists.bytes()
+		n += s.nodes.bytes() + s.dates.bytes() + s.incoming.bytes() + s.roots.bytes() + s.chains.bytes()
+		n += s.all.bytes() + s.reviewed.bytes() + s.noOrg.bytes() + s.chained.bytes()
 		for _, v := range []vector[*holders]{s.terms, s.orgs, s.regions} {
 			n += holderBytes(v)
 		}
@@ -26,21 +27,34 @@ func (s *Snapshot) Bytes() int {
 	})
 }
 
-// nodeBytes gives the memory of the incidents and their links.
-func (s *Snapshot) nodeBytes() int {
-	total := s.nodes.bytes() + s.incoming.bytes()
-	for i := range uint32(s.nodes.len()) {
-		if n := s.nodes.at(i); n != nil {
-			total += int(unsafe.Sizeof(*n)) + 4*(cap(n.terms)+cap(n.spelling)+cap(n.related)) +
-				len(n.DetectedAfter.Text) + len(n.ResolvedAfter.Text) + cap(n.Title)*int(unsafe.Sizeof(incident.LanguageText{}))
-			for _, t := range n.Title {
-				total += len(t.Text)
-			}
-		}
+// bytes gives the memory of one incident without its links to others.
+func (n *Node) bytes() int {
+	if n == nil {
+		return 0
 	}
-	for i := range uint32(s.incoming.len()) {
-		if in := s.incoming.at(i); in != nil {
-			total += int(unsafe.Sizeof(*in)) + 4*cap(in.sources)
+	total := int(unsafe.Sizeof(*n)) + 4*(cap(n.terms)+cap(n.spelling)+cap(n.related)) +
+		len(n.DetectedAfter.Text) + len(n.ResolvedAfter.Text) + cap(n.Title)*int(unsafe.Sizeof(incident.LanguageText{}))
+	for _, t := range n.Title {
+		total += len(t.Text)
+	}
+	return total
+}
+
+func (in *incoming) bytes() int {
+	if in == nil {
+		return 0
+	}
+	return int(unsafe.Sizeof(*in)) + 4*cap(in.sources)
+}
+
+func (l *TermLists) bytes() int {
+	total := 8 * cap(l.chunks)
+	for _, c := range l.chunks {
+		if c != nil {
+			total += int(unsafe.Sizeof(*c)) + 2*cap(c.terms)
+		}
+		if c != nil && c.wide != nil {
+			total += int(unsafe.Sizeof(*c.wide)) + 4*cap(c.wide.terms)
 		}
 	}
 	return total
@@ -85,10 +99,7 @@ func (n *names) bytes() int {
 		total += len(n.terms.name(i).Slug)
 	}
 	for _, in := range []*interner[string]{n.cases, n.orgs, n.regions, n.spelling} {
-		total += in.bytes()
-		for i := range uint32(in.len()) {
-			total += len(in.name(i))
-		}
+		total += in.bytes() + int(in.textBytes.Load())
 	}
 	return total
 }

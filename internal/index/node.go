@@ -17,7 +17,7 @@ type Node struct {
 	ID       string
 	Title    incident.Text
 	Date     incident.Date
-	region   uint32 // number of Region
+	RegionID uint32 // dense number of Region; that of "" too
 	DateKind string
 	Region   string
 	// terms of the six vocabularies in record order, duplicates removed, and
@@ -54,11 +54,11 @@ func (x *Index) newNode(inc *incident.Incident) *Node {
 		DateKind:    x.w.word(inc.DateKind),
 		Org:         NoOrg,
 		orgSpelling: unspelled,
-		region:      intern(x.names.regions, inc.ImpactRegion),
+		RegionID:    intern(x.names.regions, inc.ImpactRegion),
 		UpdatedAt:   inc.UpdatedAt,
 		Reviewed:    inc.Review.Reviewed(),
 	}
-	n.Region = x.names.regions.name(n.region)
+	n.Region = x.names.regions.name(n.RegionID)
 	if inc.OrgSlug != "" {
 		n.Org = OrgID(intern(x.names.orgs, inc.OrgSlug))
 		if inc.Org != "" {
@@ -81,36 +81,22 @@ func (w *writer) word(s string) string {
 	return s
 }
 
-// keepTexts copies the title and the durations into one string, to spare
-// allocations.
+// keepTexts copies the title and the durations.
 func (x *Index) keepTexts(n *Node, inc *incident.Incident) {
-	var b strings.Builder
-	size := len(inc.DetectedAfter.Text) + len(inc.ResolvedAfter.Text)
-	for _, t := range inc.Title {
-		size += len(t.Text)
-	}
-	b.Grow(size)
-	keep := func(s string) string {
-		b.WriteString(s)
-		return b.String()[b.Len()-len(s):]
-	}
+	texts := &x.w.slabs.texts
 	if len(inc.Title) > 0 {
-		n.Title = make(incident.Text, len(inc.Title))
+		n.Title = x.w.slabs.titles.take(len(inc.Title))
 	}
 	for i, t := range inc.Title {
-		n.Title[i] = incident.LanguageText{Language: x.w.word(t.Language), Text: keep(t.Text)}
+		n.Title[i] = incident.LanguageText{Language: x.w.word(t.Language), Text: texts.keep(t.Text)}
 	}
 	n.DetectedAfter, n.ResolvedAfter = inc.DetectedAfter, inc.ResolvedAfter
-	n.DetectedAfter.Text = keep(n.DetectedAfter.Text)
-	n.ResolvedAfter.Text = keep(n.ResolvedAfter.Text)
+	n.DetectedAfter.Text = texts.keep(n.DetectedAfter.Text)
+	n.ResolvedAfter.Text = texts.keep(n.ResolvedAfter.Text)
 }
 
 func (x *Index) keepTerms(n *Node, inc *incident.Incident) {
-	count := 0
-	for v := range incident.Vocabulary(incident.VocabularyCount) {
-		count += len(inc.Values(v))
-	}
-	n.terms = make([]TermID, 0, count)
+	terms, spelling, own := x.w.termsBuffer[:0], x.w.spellingBuffer[:0], false
 	for v := range incident.Vocabulary(incident.VocabularyCount) {
 		values := inc.Values(v)
 		seen := newSeen[TermID](len(values))
@@ -118,30 +104,25 @@ func (x *Index) keepTerms(n *Node, inc *incident.Incident) {
 			if value.Slug == "" {
 				continue
 			}
-			if t := x.names.term(v, value.Slug); !seen.has(n.terms[n.starts[v]:], t) {
-				n.terms = append(n.terms, t)
-				x.keepSpelling(n, value)
+			t := x.names.term(v, value.Slug)
+			if seen.has(terms[n.starts[v]:], t) {
+				continue
+			}
+			terms = append(terms, t)
+			if value.Text == value.Slug {
+				spelling = append(spelling, asSlug)
+			} else {
+				spelling = append(spelling, intern(x.names.spelling, value.Text))
+				own = true
 			}
 		}
-		n.starts[v+1] = uint32(len(n.terms))
+		n.starts[v+1] = uint32(len(terms))
 	}
-}
-
-// keepSpelling takes note of how the last term is spelled.
-func (x *Index) keepSpelling(n *Node, value incident.Value) {
-	if value.Text != value.Slug && n.spelling == nil {
-		n.spelling = make([]uint32, len(n.terms)-1, cap(n.terms))
-		for i := range n.spelling {
-			n.spelling[i] = asSlug
-		}
+	n.terms = x.w.slabs.terms.keep(terms)
+	if own {
+		n.spelling = x.w.slabs.numbers.keep(spelling)
 	}
-	switch {
-	case n.spelling == nil:
-	case value.Text == value.Slug:
-		n.spelling = append(n.spelling, asSlug)
-	default:
-		n.spelling = append(n.spelling, intern(x.names.spelling, value.Text))
-	}
+	x.w.termsBuffer, x.w.spellingBuffer = terms, spelling
 }
 
 // termSpelling gives the spelling of the i-th term.
@@ -153,15 +134,15 @@ func (n *Node) termSpelling(i int) uint32 {
 }
 
 func (x *Index) keepLinks(n *Node, inc *incident.Incident) {
-	if len(inc.Related) > 0 {
-		n.related = make([]Ord, 0, len(inc.Related))
-	}
+	related := x.w.ordBuffer[:0]
 	seen := newSeen[Ord](len(inc.Related))
 	for _, id := range inc.Related {
-		if t := x.names.ord(id); t != n.Ord && !seen.has(n.related, t) {
-			n.related = append(n.related, t)
+		if t := x.names.ord(id); t != n.Ord && !seen.has(related, t) {
+			related = append(related, t)
 		}
 	}
+	n.related = x.w.slabs.ords.keep(related)
+	x.w.ordBuffer = related
 	if id := inc.RecurrenceOf; id != "" && id != inc.ID {
 		n.recurrenceOf, n.hasParent = x.names.ord(id), true
 	}

@@ -131,102 +131,49 @@ func (s *Snapshot) compareKey(n *Node, k *Key, by []Order) int {
 	return strings.Compare(n.ID, k.ID)
 }
 
-// permutation is all incidents in one order.
-type permutation struct {
-	ords  []Ord
-	known int // those with a value come first: ords[:known]
-
-	once sync.Once
-	rank atomic.Pointer[[]uint32] // by Ord, the place in ords; set by ranks
-}
-
-// ranks gives each incident's place. Numbers without an incident have no
-// meaningful one. There must be incidents.
-func (p *permutation) ranks() []uint32 {
-	p.once.Do(func() {
-		rank := make([]uint32, slices.Max(p.ords)+1)
-		for i, o := range p.ords {
-			rank[o] = uint32(i)
-		}
-		p.rank.Store(&rank)
-	})
-	return *p.rank.Load()
-}
-
 // manyOrders is how many orders by several keys a snapshot keeps.
 const manyOrders = 8
 
-// orders are the permutations that a snapshot has.
+// orders are the orders of all incidents that a snapshot has.
 type orders struct {
-	single [fieldCount][2]lazyPermutation // ascending, descending
+	single [fieldCount][2]lazySequence // ascending, descending
 
-	mu     sync.Mutex
-	many   []manyKeys   // guarded by mu; newest last
-	direct atomic.Int64 // as in lazyPermutation
+	mu   sync.Mutex
+	many []*manyKeys // guarded by mu; the one asked for last comes last
+	// direct is as in lazySequence, for orders by several keys that are not
+	// here.
+	direct atomic.Int64
 }
 
+// manyKeys is an order by several keys.
 type manyKeys struct {
 	by []Order
-	p  *permutation
+	lazySequence
 }
 
-// lazyPermutation is computed when first asked for, from a predecessor's
-// where there is one that differs little.
-type lazyPermutation struct {
-	built atomic.Pointer[permutation]
-	// direct counts the incidents that were sorted by themselves to spare
-	// computing the permutation or its ranks.
-	direct atomic.Int64
-
-	mu      sync.Mutex
-	old     *permutation // of a predecessor, guarded by mu, as is changed
-	changed *changedOrds
-}
-
-// changedOrds lists the incidents that changed since a permutation was made.
-type changedOrds struct {
-	before *changedOrds
-	ords   []Ord
-	n      int // with those before
-}
-
-// inheritOrders lets s derive its permutations from those of its predecessor:
-// changed are the numbers of the incidents that changed, relinked those whose
-// number of links did.
-func (s *Snapshot) inheritOrders(from *Snapshot, changed []Ord, relinked func() []Ord) {
-	// Moving more than a part of the incidents costs more than sorting anew.
-	limit := s.Len() / 8
+// inheritOrders lets s derive its orders from those of its predecessor; moved
+// gives the incidents whose place in an order by a field may differ.
+func (s *Snapshot) inheritOrders(from *Snapshot, moved func(Field) []Ord) {
+	limit := s.Len() / inheritShare
 	for f := range s.orders.single {
 		for d := range s.orders.single[f] {
-			old, since := from.orders.single[f][d].bequeath()
-			if old == nil {
-				continue
-			}
-			moved := changed
-			if Field(f) == ByLinkCount {
-				moved = relinked()
-			}
-			since = &changedOrds{since, moved, len(moved)}
-			if since.before != nil {
-				since.n += since.before.n
-			}
-			if since.n <= limit {
-				s.orders.single[f][d].old, s.orders.single[f][d].changed = old, since
-			}
+			s.orders.single[f][d].inherit(&from.orders.single[f][d].lazily, limit, func() []Ord { return moved(Field(f)) })
 		}
 	}
-}
-
-func (l *lazyPermutation) bequeath() (*permutation, *changedOrds) {
-	if p := l.built.Load(); p != nil {
-		return p, nil
+	from.orders.mu.Lock()
+	defer from.orders.mu.Unlock()
+	for _, m := range from.orders.many {
+		heir := &manyKeys{by: m.by}
+		if heir.inherit(&m.lazily, limit, func() []Ord {
+			var ords []Ord
+			for _, o := range m.by {
+				ords = append(ords, moved(o.Field)...)
+			}
+			return ords
+		}) {
+			s.orders.many = append(s.orders.many, heir)
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.built.Load(); p != nil {
-		return p, nil
-	}
-	return l.old, l.changed
 }
 
 // normalized leaves out the keys of an order that cannot matter.
@@ -249,198 +196,115 @@ func normalized(by []Order) []Order {
 }
 
 // directly tells whether a set of n is better sorted by itself than through
-// the permutation: where it is small and the permutation is not ready. Each
-// time brings the permutation nearer to being worth its cost.
+// the order of all: where it is small and the order is not there. Each time
+// brings the order nearer to being worth its cost.
 func (s *Snapshot) directly(by []Order, n int) bool {
 	const small = 256
 	if n > small {
 		return false
 	}
 	direct := &s.orders.direct
-	if len(by) == 1 {
-		cell := s.cell(by[0])
-		if p := cell.built.Load(); p != nil && p.rank.Load() != nil {
+	if l := s.orders.find(by); l != nil {
+		if l.built.Load() != nil {
 			return false
 		}
-		direct = &cell.direct
-	} else if s.kept(by) != nil {
-		return false
+		direct = &l.direct
 	}
 	return direct.Add(int64(n)) <= int64(s.Len()/16)
 }
 
-// kept gives an order by several keys if it is there.
-func (s *Snapshot) kept(by []Order) *permutation {
-	s.orders.mu.Lock()
-	defer s.orders.mu.Unlock()
-	if i := s.orders.find(by); i >= 0 {
-		return s.orders.many[i].p
+// order gives all incidents in a normalized order.
+func (s *Snapshot) order(by []Order) *sequence {
+	l := s.orders.find(by)
+	if l == nil {
+		l = s.orders.add(by)
+	}
+	return l.get(nodeSorting{s, by})
+}
+
+func (s *Snapshot) singleOrder(o Order) *sequence { return s.order([]Order{o}) }
+
+// RoughPlaces gives a function that tells, for a stored incident, roughly its
+// place by case id: of two with different places, the one with the smaller one
+// comes first. It gives nil where that would cost more than a look-up.
+func (s *Snapshot) RoughPlaces() func(Ord) int {
+	if ids := s.orders.find([]Order{{Field: ByCaseID}}).built.Load(); ids != nil {
+		return ids.partOf
 	}
 	return nil
 }
 
-// order gives the permutation of a normalized order.
-func (s *Snapshot) order(by []Order) *permutation {
+// find gives the place of a normalized order, nil where it has none, and takes
+// note that it was asked for.
+func (x *orders) find(by []Order) *lazySequence {
 	if len(by) == 1 {
-		return s.singleOrder(by[0])
-	}
-	s.orders.mu.Lock()
-	defer s.orders.mu.Unlock()
-	if i := s.orders.find(by); i >= 0 {
-		return s.orders.many[i].p
-	}
-	if len(s.orders.many) == manyOrders {
-		s.orders.many = slices.Delete(s.orders.many, 0, 1)
-	}
-	p := s.sort(by)
-	s.orders.many = append(s.orders.many, manyKeys{slices.Clone(by), p})
-	return p
-}
-
-func (o *orders) find(by []Order) int {
-	return slices.IndexFunc(o.many, func(m manyKeys) bool { return slices.Equal(m.by, by) })
-}
-
-func (s *Snapshot) cell(o Order) *lazyPermutation {
-	d := 0
-	if o.Desc {
-		d = 1
-	}
-	return &s.orders.single[o.Field][d]
-}
-
-func (s *Snapshot) singleOrder(o Order) *permutation {
-	l := s.cell(o)
-	if p := l.built.Load(); p != nil {
-		return p
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.built.Load(); p != nil {
-		return p
-	}
-	var p *permutation
-	if l.old != nil {
-		p = s.derive(l.old, l.changed, o)
-	} else {
-		p = s.sort([]Order{o})
-	}
-	l.built.Store(p)
-	l.old, l.changed = nil, nil
-	return p
-}
-
-// derive moves the changed incidents of a predecessor's permutation to where
-// they belong now.
-func (s *Snapshot) derive(old *permutation, changed *changedOrds, o Order) *permutation {
-	by := []Order{o}
-	p := &permutation{ords: make([]Ord, 0, s.Len())}
-	moved := changed.bitmap(s.names.cases.len())
-	for _, x := range old.ords {
-		if moved[x/64]>>(x%64)&1 == 0 {
-			p.ords = append(p.ords, x)
+		d := 0
+		if by[0].Desc {
+			d = 1
 		}
+		return &x.single[by[0].Field][d]
 	}
-	var arrived []*Node
-	for c := changed; c != nil; c = c.before {
-		for _, x := range c.ords {
-			if n := s.Node(x); n != nil {
-				arrived = append(arrived, n)
-			}
-		}
-	}
-	slices.SortFunc(arrived, func(a, b *Node) int { return s.compareNodes(a, b, by) })
-	arrived = slices.Compact(arrived)
-	p.insert(arrived, func(x Ord, n *Node) int { return s.compareNodes(s.Node(x), n, by) })
-	p.known = s.countKnown(p.ords, o.Field)
-	return p
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.findMany(by)
 }
 
-// insert adds sorted incidents from the last to the first, moving each of the
-// others at most once.
-func (p *permutation) insert(nodes []*Node, compare func(Ord, *Node) int) {
-	end := len(p.ords)
-	p.ords = p.ords[:end+len(nodes)]
-	for i := len(nodes) - 1; i >= 0; i-- {
-		at, _ := slices.BinarySearchFunc(p.ords[:end], nodes[i], compare)
-		copy(p.ords[at+i+1:], p.ords[at:end])
-		p.ords[at+i] = nodes[i].Ord
-		end = at
+// findMany is find for several keys; the caller holds mu.
+func (x *orders) findMany(by []Order) *lazySequence {
+	i := slices.IndexFunc(x.many, func(m *manyKeys) bool { return slices.Equal(m.by, by) })
+	if i < 0 {
+		return nil
 	}
+	m := x.many[i]
+	x.many = append(slices.Delete(x.many, i, i+1), m)
+	return &m.lazySequence
 }
 
-// bitmap marks the numbers, all of which are below n.
-func (c *changedOrds) bitmap(n int) []uint64 {
-	words := make([]uint64, n/64+1)
-	for ; c != nil; c = c.before {
-		for _, o := range c.ords {
-			words[o/64] |= 1 << (o % 64)
-		}
+// add makes a place for an order by several keys, and drops the one that was
+// not asked for the longest where there are too many.
+func (x *orders) add(by []Order) *lazySequence {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l := x.findMany(by); l != nil { // meanwhile
+		return l
 	}
-	return words
+	if len(x.many) == manyOrders {
+		x.many = slices.Delete(x.many, 0, 1)
+	}
+	m := &manyKeys{by: slices.Clone(by)}
+	x.many = append(x.many, m)
+	return &m.lazySequence
 }
 
-// countKnown gives the number of incidents that have a value of the field;
-// those without come last in ords.
-func (s *Snapshot) countKnown(ords []Ord, f Field) int {
-	n, _ := slices.BinarySearchFunc(ords, struct{}{}, func(x Ord, _ struct{}) int {
-		if _, ok := s.value(s.Node(x), f); ok {
-			return -1
-		}
-		return 1
-	})
-	return n
+// nodeSorting puts incidents in a normalized order.
+type nodeSorting struct {
+	s  *Snapshot
+	by []Order
 }
 
-// sort computes a permutation from nothing. It gathers the values first:
-// comparing them where they lie would miss the cache each time.
-func (s *Snapshot) sort(by []Order) *permutation {
-	if by[0].Field == ByCaseID {
-		return s.sortIDs(by[0].Desc)
-	}
-	type item struct {
-		first KeyValue
-		place int // in the order of ids
-	}
-	ids := s.singleOrder(Order{Field: ByCaseID}).ords
-	items := make([]item, len(ids))
-	rest := make([]KeyValue, 0, len(ids)*(len(by)-1)) // by place
-	p := &permutation{ords: make([]Ord, len(ids))}
-	for i, x := range ids {
-		n := s.Node(x)
-		items[i] = item{s.keyValue(n, by[0].Field), i}
-		if !items[i].first.Null {
-			p.known++
-		}
-		for _, o := range by[1:] {
-			v := s.keyValue(n, o.Field)
-			if o.Field == ByCaseID {
-				v.N = int64(i)
-			}
-			rest = append(rest, v)
-		}
-	}
-	slices.SortFunc(items, func(a, b item) int {
-		c := by[0].compare(a.first, b.first)
-		for i := 0; c == 0 && i < len(by)-1; i++ {
-			c = by[i+1].compare(rest[a.place*(len(by)-1)+i], rest[b.place*(len(by)-1)+i])
-		}
-		return cmp.Or(c, cmp.Compare(a.place, b.place))
-	})
-	for i, x := range items {
-		p.ords[i] = ids[x.place]
-	}
-	return p
+func (x nodeSorting) has(o Ord) bool { return x.s.Node(o) != nil }
+
+func (x nodeSorting) compare(a, b Ord) int {
+	return x.s.compareNodes(x.s.Node(a), x.s.Node(b), x.by)
 }
 
-func (s *Snapshot) sortIDs(desc bool) *permutation {
-	var ords []Ord
-	if desc {
-		ords = slices.Clone(s.singleOrder(Order{Field: ByCaseID}).ords)
+// sort sorts by the last key first: each sorting leaves equal ones as the one
+// before had them.
+func (x nodeSorting) sort() []Ord {
+	s, by := x.s, x.by
+	last := by[len(by)-1]
+	if len(by) == 1 && last == (Order{Field: ByCaseID}) {
+		ords := s.all.AppendTo(nil)
+		s.sortByID(ords)
+		return ords
+	}
+	ords := s.singleOrder(Order{Field: ByCaseID}).items(0, s.Len())
+	if last.Field == ByCaseID { // falling, or it would not be here
 		slices.Reverse(ords)
-	} else {
-		ords = s.all.AppendTo(nil)
-		slices.SortFunc(ords, func(a, b Ord) int { return strings.Compare(s.CaseID(a), s.CaseID(b)) })
+		by = by[:len(by)-1]
 	}
-	return &permutation{ords: ords, known: len(ords)}
+	for _, o := range slices.Backward(by) {
+		s.sortBy(ords, o)
+	}
+	return ords
 }

@@ -1,9 +1,6 @@
 package index
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // PageArgs asks for a page of a sorted list as in the Relay connection
 // specification: First or Last items (negative = not given; not both), after
@@ -31,12 +28,9 @@ func (s *Snapshot) Page(set Set, by []Order, p PageArgs) Page {
 	}
 	keys := normalized(by)
 	if s.directly(keys, set.Len()) {
-		ords := s.sortSet(set, keys)
-		return s.pageOf(sorted(ords), ords, by, p)
+		return s.pageOf(&view{order: listed(s.sortSet(set, keys)), set: set, all: true}, by, p)
 	}
-	order := s.order(keys)
-	v := view{order: order, set: set, all: set.Len() == s.Len()}
-	return s.pageOf(&v, order.ords, by, p)
+	return s.pageOf(&view{order: s.order(keys), set: set, all: set.Len() == s.Len()}, by, p)
 }
 
 // sortSet gives the members of a small set in order.
@@ -46,29 +40,22 @@ func (s *Snapshot) sortSet(set Set, by []Order) []Ord {
 	return ords
 }
 
-// lister takes items from one end of a part of a sorted list.
-type lister interface {
-	// take gives the first n members at the places from lo to before hi, in
-	// order; from the end where backward, the last one first.
-	take(lo, hi, n int, backward bool) []Ord
-}
-
 // pageOf applies the specification's steps: cut at the places given, then
 // take First from the front or Last from the back.
-func (s *Snapshot) pageOf(l lister, ords []Ord, by []Order, p PageArgs) Page {
-	lo, end := 0, len(ords)
+func (s *Snapshot) pageOf(v *view, by []Order, p PageArgs) Page {
+	lo, end := 0, v.order.len()
 	if p.After != nil {
-		lo = s.placeAfter(ords, p.After, by, true)
+		lo = s.placeAfter(v.order, p.After, by, true)
 	}
 	if p.Before != nil {
-		end = s.placeAfter(ords, p.Before, by, false)
+		end = s.placeAfter(v.order, p.Before, by, false)
 	}
 	hi := max(lo, end)
 	var page Page
 	var found []Ord
 	switch {
 	case p.First >= 0:
-		found = l.take(lo, hi, more(p.First), false)
+		found = v.take(lo, hi, more(p.First), false)
 		if page.HasNext = len(found) > p.First; page.HasNext {
 			found = found[:p.First]
 		}
@@ -77,19 +64,19 @@ func (s *Snapshot) pageOf(l lister, ords []Ord, by []Order, p PageArgs) Page {
 			page.HasPrevious = true
 		}
 	case p.Last >= 0:
-		found = l.take(lo, hi, more(p.Last), true)
+		found = v.take(lo, hi, more(p.Last), true)
 		if page.HasPrevious = len(found) > p.Last; page.HasPrevious {
 			found = found[:p.Last]
 		}
 		slices.Reverse(found)
 	default:
-		found = l.take(lo, hi, hi-lo, false)
+		found = v.take(lo, hi, hi-lo, false)
 	}
 	if p.Last < 0 && p.After != nil {
-		page.HasPrevious = len(l.take(0, lo, 1, true)) > 0
+		page.HasPrevious = len(v.take(0, lo, 1, true)) > 0
 	}
 	if p.First < 0 && p.Before != nil {
-		page.HasNext = len(l.take(end, len(ords), 1, false)) > 0
+		page.HasNext = len(v.take(end, v.order.len(), 1, false)) > 0
 	}
 	page.Nodes = make([]*Node, len(found))
 	for i, o := range found {
@@ -107,55 +94,42 @@ func more(n int) int {
 	return n + 1
 }
 
-// placeAfter gives the first place in ords behind the key; at the key itself
-// where it is not to be passed.
-func (s *Snapshot) placeAfter(ords []Ord, k *Key, by []Order, pass bool) int {
-	i, _ := slices.BinarySearchFunc(ords, k, func(o Ord, k *Key) int {
+// placeAfter gives the first place in an order behind the key; at the key
+// itself where it is not to be passed.
+func (s *Snapshot) placeAfter(order *sequence, k *Key, by []Order, pass bool) int {
+	return order.search(func(o Ord) bool {
 		c := s.compareKey(s.Node(o), k, by)
-		if c == 0 && pass {
-			return -1
-		}
-		if c == 0 {
-			return 1
-		}
-		return c
+		return c < 0 || c == 0 && pass
 	})
-	return i
 }
 
-// sorted is a list of its own.
-type sorted []Ord
-
-func (l sorted) take(lo, hi, n int, backward bool) []Ord {
-	n = min(n, hi-lo)
-	if backward {
-		r := slices.Clone(l[hi-n : hi])
-		slices.Reverse(r)
-		return r
-	}
-	return slices.Clone(l[lo : lo+n])
-}
-
-// view is a set in an order of all incidents.
+// view is a set in an order of all incidents, or of its own members.
 type view struct {
-	order *permutation
+	order *sequence
 	set   Set
-	all   bool // set is everything
+	all   bool // set is everything in the order
 }
 
+// take gives the first n members at the places from lo to before hi, in order;
+// from the end where backward, the last one first.
 func (v *view) take(lo, hi, n int, backward bool) []Ord {
 	n = min(n, hi-lo, v.set.Len())
 	if n <= 0 {
 		return nil
 	}
 	if v.all {
-		return sorted(v.order.ords).take(lo, hi, n, backward)
+		if !backward {
+			return v.order.items(lo, lo+n)
+		}
+		found := v.order.items(hi-n, hi)
+		slices.Reverse(found)
+		return found
 	}
 	// Walking the order passes about n·N/m incidents to meet n of m members,
 	// if they are spread evenly; looking at the members costs m whatever the
 	// spread, so the walk is given up when it has cost as much.
 	m := v.set.Len()
-	if n <= m*m/len(v.order.ords)*2 {
+	if n <= m*m/v.order.len()*2 {
 		if found, ok := v.walk(lo, hi, n, 2*m, backward); ok {
 			return found
 		}
@@ -167,91 +141,75 @@ func (v *view) take(lo, hi, n int, backward bool) []Ord {
 // it has not after the given number of steps.
 func (v *view) walk(lo, hi, n, steps int, backward bool) ([]Ord, bool) {
 	found := make([]Ord, 0, n)
-	for i := range hi - lo {
-		if i == steps {
-			return nil, false
-		}
-		o := v.order.ords[lo+i]
-		if backward {
-			o = v.order.ords[hi-1-i]
-		}
-		if v.set.Has(o) {
-			if found = append(found, o); len(found) == n {
-				break
+	v.order.eachPart(lo, hi, backward, func(part []Ord) bool {
+		for i := range min(len(part), steps) {
+			o := part[i]
+			if backward {
+				o = part[len(part)-1-i]
+			}
+			if v.set.Has(o) {
+				if found = append(found, o); len(found) == n {
+					return false
+				}
 			}
 		}
-	}
-	return found, true
+		steps -= len(part)
+		return steps >= 0
+	})
+	return found, len(found) == n || steps >= 0
 }
 
-// pick looks at each member's place and keeps the n nearest to the end.
+// pick counts the members in each part of the order and looks for their places
+// only in those parts that are nearest to the end.
 func (v *view) pick(lo, hi, n int, backward bool) []Ord {
-	ranks := v.order.ranks()
-	near := nearest{n: n, bound: 1 << 32}
+	first, last := v.order.partAt(lo), v.order.partAt(hi-1)
+	counts := make([]int32, last-first+1)
+	for o := range v.set.All() {
+		if p := v.order.partOf(o) - first; uint(p) < uint(len(counts)) {
+			counts[p]++
+		}
+	}
+	near := nearest(counts, n, backward)
+	places := make([]uint32, 0, 2*n)
+	for o := range v.set.All() {
+		if p := v.order.partOf(o) - first; near.from <= p && p < near.to {
+			if place := v.order.placeOf(o); lo <= place && place < hi {
+				places = append(places, uint32(place))
+			}
+		}
+	}
+	slices.Sort(places)
 	if backward {
-		near.flip = ^uint32(0)
+		slices.Reverse(places)
 	}
-	low, span := uint32(lo), uint32(hi-lo)
-	for i := range v.set.blocks {
-		b := &v.set.blocks[i]
-		part := ranks[b.key<<blockBits:]
-		if b.bits == nil {
-			for _, x := range b.list {
-				if r := part[x]; r-low < span {
-					near.add(r)
-				}
-			}
-			continue
-		}
-		for w, word := range b.bits {
-			for ; word != 0; word &= word - 1 {
-				if r := part[w<<6|bits.TrailingZeros64(word)]; r-low < span {
-					near.add(r)
-				}
-			}
-		}
-	}
-	places := near.result()
-	found := make([]Ord, len(places))
-	for i, r := range places {
-		found[i] = v.order.ords[r]
+	found := make([]Ord, min(n, len(places)))
+	for i := range found {
+		found[i] = v.order.at(int(places[i]))
 	}
 	return found
 }
 
-// nearest keeps the n smallest numbers of many, or with flip all ones the n
-// largest: up to 2n of them, cut back to n when there is no more room.
-type nearest struct {
-	n     int
-	flip  uint32
-	bound uint64 // numbers at or above it (flipped) are too far
-	kept  []uint32
-}
+// partSpan is some consecutive parts.
+type partSpan struct{ from, to int }
 
-func (x *nearest) add(r uint32) {
-	r ^= x.flip
-	if uint64(r) >= x.bound {
-		return
+// nearest gives the parts that hold at least n members, from one end. Of the
+// first part and the last it is not known how many of the members count.
+func nearest(counts []int32, n int, backward bool) partSpan {
+	s := partSpan{0, len(counts)}
+	found := 0
+	for i := 1; i < len(counts)-1; i++ {
+		p := i
+		if backward {
+			p = len(counts) - 1 - i
+		}
+		if found += int(counts[p]); found >= n {
+			if backward {
+				s.from = p
+			} else {
+				s.to = p + 1
+			}
+			break
+		}
 	}
-	x.kept = append(x.kept, r)
-	if len(x.kept) >= 2*x.n {
-		x.cut()
-	}
-}
-
-func (x *nearest) cut() {
-	slices.Sort(x.kept)
-	if len(x.kept) >= x.n {
-		x.kept = x.kept[:x.n]
-		x.bound = uint64(x.kept[x.n-1])
-	}
-}
-
-// result gives the numbers kept, nearest first.
-func (x *nearest) result() []uint32 {
-	x.cut()
-	for i := range x.kept {
-		x.kept[i] ^= x.flip
-	}
-	return x.kept
+	return s
 }

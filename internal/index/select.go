@@ -2,7 +2,6 @@ package index
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"incidentgraph/internal/incident"
@@ -121,17 +120,10 @@ func (s *Snapshot) caseIs(id string) Set {
 }
 
 func (s *Snapshot) caseStarts(prefix string) Set {
-	ids := s.singleOrder(Order{Field: ByCaseID}).ords
-	from, _ := slices.BinarySearchFunc(ids, prefix, func(o Ord, p string) int {
-		return strings.Compare(s.CaseID(o), p)
-	})
-	n, _ := slices.BinarySearchFunc(ids[from:], prefix, func(o Ord, p string) int {
-		if strings.HasPrefix(s.CaseID(o), p) {
-			return -1
-		}
-		return 1
-	})
-	return SetOf(ids[from : from+n]...)
+	order := s.singleOrder(Order{Field: ByCaseID})
+	from := order.search(func(o Ord) bool { return s.CaseID(o) < prefix })
+	to := order.search(func(o Ord) bool { return s.CaseID(o) < prefix || strings.HasPrefix(s.CaseID(o), prefix) })
+	return SetOf(order.items(from, to)...)
 }
 
 func (s *Snapshot) orgIs(slug string) Set {
@@ -236,106 +228,6 @@ func (s *Snapshot) sharing(f *SharesTermsFilter) Set {
 		sets[i] = s.Postings(t)
 	}
 	return AtLeast(f.AtLeast, sets...).AndNot(SetOf(n.Ord))
-}
-
-// interval is the sort values at or after from and before to; a to of
-// MaxInt64 is no limit.
-type interval struct{ from, to int64 }
-
-func unlimited() interval { return interval{math.MinInt64, math.MaxInt64} }
-
-func (p interval) has(v int64) bool { return v >= p.from && (v < p.to || p.to == math.MaxInt64) }
-
-func (s *Snapshot) withRanges(r Set, f *Filter) Set {
-	if d := f.Date; d != nil && *d != (DateFilter{}) {
-		r = s.within(r, ByDate, d.interval(func(d incident.Date) int64 { return int64(coarsest(d)) }))
-	}
-	if d := f.UpdatedAt; d != nil && *d != (DateFilter{}) {
-		r = s.within(r, ByUpdatedAt, d.interval(func(d incident.Date) int64 { return nanoseconds(d.FirstDay()) }))
-	}
-	r = s.withDuration(r, byDetectedAfter, f.DetectedAfter)
-	return s.withDuration(r, ByResolvedAfter, f.ResolvedAfter)
-}
-
-// coarsest gives the least of the dates that have d's first day: 2015 for
-// 2015-01-01.
-func coarsest(d incident.Date) incident.Date {
-	if d.Day() <= 1 {
-		d -= incident.Date(d.Day())
-		if d.Month() <= 1 {
-			d -= incident.Date(d.Month() << 8)
-		}
-	}
-	return d
-}
-
-func (d *DateFilter) interval(value func(incident.Date) int64) interval {
-	p := unlimited()
-	if d.Gte != 0 {
-		p.from = value(d.Gte)
-	}
-	if d.Lt != 0 {
-		p.to = value(d.Lt)
-	}
-	return p
-}
-
-func (s *Snapshot) withDuration(r Set, field Field, f *DurationFilter) Set {
-	if f == nil {
-		return r
-	}
-	if f.GteSeconds != nil || f.LtSeconds != nil {
-		p := unlimited()
-		if f.GteSeconds != nil {
-			p.from = seconds(*f.GteSeconds)
-		}
-		if f.LtSeconds != nil {
-			p.to = seconds(*f.LtSeconds)
-		}
-		r = s.within(r, field, p)
-	}
-	switch {
-	case f.IsKnown == nil:
-		return r
-	case *f.IsKnown:
-		return s.within(r, field, unlimited())
-	}
-	return r.AndNot(s.within(r, field, unlimited()))
-}
-
-// within gives the members of r that have a value of the field in the interval.
-func (s *Snapshot) within(r Set, field Field, p interval) Set {
-	order := s.singleOrder(Order{Field: field})
-	known := order.ords[:order.known]
-	from, to := s.place(known, field, p.from), len(known)
-	if p.to != math.MaxInt64 {
-		to = s.place(known, field, p.to)
-	}
-	if from >= to {
-		return Set{}
-	}
-	// To look at one incident costs as much as to put some ten in a set.
-	if r.Len() > (to-from)/10 {
-		return s.and(r, SetOf(known[from:to]...))
-	}
-	var in []Ord
-	for o := range r.All() {
-		if v, ok := s.value(s.Node(o), field); ok && p.has(v) {
-			in = append(in, o)
-		}
-	}
-	return SetOf(in...)
-}
-
-// place gives the first place whose value is at least v.
-func (s *Snapshot) place(ords []Ord, field Field, v int64) int {
-	i, _ := slices.BinarySearchFunc(ords, v, func(o Ord, v int64) int {
-		if x, _ := s.value(s.Node(o), field); x < v {
-			return -1
-		}
-		return 1
-	})
-	return i
 }
 
 // withLinks restricts r by stored neighbors.

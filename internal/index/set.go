@@ -186,6 +186,51 @@ func (a Set) AppendTo(ords []Ord) []Ord {
 	return ords
 }
 
+// Chunks yields the members in ascending order, as many at a time as buffer
+// has room for, which is 64 or more. Each chunk lies in buffer and lasts until
+// the next one.
+func (a Set) Chunks(buffer []Ord) iter.Seq[[]Ord] {
+	return func(yield func([]Ord) bool) {
+		n := 0
+		for i := range a.blocks {
+			b := &a.blocks[i]
+			base := Ord(b.key) << blockBits
+			for list := b.list; len(list) > 0; {
+				if n == len(buffer) {
+					if !yield(buffer) {
+						return
+					}
+					n = 0
+				}
+				part := list[:min(len(list), len(buffer)-n)]
+				for _, low := range part {
+					buffer[n] = base | Ord(low)
+					n++
+				}
+				list = list[len(part):]
+			}
+			if b.bits == nil {
+				continue
+			}
+			for w, word := range b.bits {
+				if n > len(buffer)-64 && word != 0 {
+					if !yield(buffer[:n]) {
+						return
+					}
+					n = 0
+				}
+				for ; word != 0; word &= word - 1 {
+					buffer[n] = base | Ord(w*64+bits.TrailingZeros64(word))
+					n++
+				}
+			}
+		}
+		if n > 0 {
+			yield(buffer[:n])
+		}
+	}
+}
+
 // Blocks gives the number of blocks that the numbers up to the largest member
 // span.
 func (a Set) Blocks() int {
@@ -583,24 +628,19 @@ func (b *block) andNot(c *block) block {
 }
 
 // andBits gives the members of both, or with flip all ones those of b alone.
-// Most intersections are small, so they are counted before room is made.
 func andBits(b, c *block, flip uint64) block {
+	var w Words
 	n := 0
 	for i, word := range b.bits {
-		n += bits.OnesCount64(word & (c.bits[i] ^ flip))
+		word &= c.bits[i] ^ flip
+		w[i] = word
+		n += bits.OnesCount64(word)
 	}
 	if n <= listMax {
-		list := make([]uint16, 0, n)
-		for i, word := range b.bits {
-			list = appendBits(list, i, word&(c.bits[i]^flip))
-		}
-		return listBlock(b.key, list)
+		return listBlock(b.key, w.list(n))
 	}
-	w := new(Words)
-	for i, word := range b.bits {
-		w[i] = word & (c.bits[i] ^ flip)
-	}
-	return block{key: b.key, n: uint32(n), bits: w}
+	own := w
+	return block{key: b.key, n: uint32(n), bits: &own}
 }
 
 // filter gives those members of a list block that a bitmap has, or with

@@ -177,3 +177,30 @@ func ascending(n int) []Ord {
 	}
 	return ords
 }
+
+func TestChunks(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 60 {
+		ords := make([]Ord, r.IntN(1<<r.IntN(13)))
+		spread := 1 << (6 + r.IntN(12))
+		for i := range ords {
+			ords[i] = Ord(r.IntN(spread))
+		}
+		set := SetOf(ords...)
+		buffer := make([]Ord, 64+r.IntN(1000))
+		var got []Ord
+		for chunk := range set.Chunks(buffer) {
+			if len(chunk) == 0 || len(chunk) > len(buffer) {
+				t.Fatalf("a chunk has %d members in a buffer of %d", len(chunk), len(buffer))
+			}
+			got = append(got, chunk...)
+		}
+		if want := set.AppendTo(nil); !slices.Equal(got, want) {
+			t.Fatalf("Chunks = %v, want %v", got, want)
+		}
+		for chunk := range set.Chunks(buffer) { // to end early
+			_ = chunk
+			break
+		}
+	}
+}

@@ -14,26 +14,37 @@ type Snapshot struct {
 	narrower map[TermID][]TermID // listed terms by their broader one
 	revision uint64
 
-	nodes     vector[*Node]     // by Ord
+	nodes     vector[*Node]         // by Ord
+	dates     vector[incident.Date] // by Ord, as in the nodes; 0 too where there is no node
+	termLists TermLists
 	incoming  vector[*incoming] // by Ord of the target, which may have no node
-	terms     vector[*holders]  // by TermID
-	orgs      vector[*holders]  // by OrgID
-	regions   vector[*holders]  // by region number; that of "" too
-	termCount uint32            // numbers given so far; some without incidents
+	// roots holds, by Ord of a chain's member other than its root, the root's
+	// Ord plus one; 0 where an incident is alone or a root itself.
+	roots     vector[uint32]
+	chains    vector[*chain]   // by Ord of the root
+	terms     vector[*holders] // by TermID
+	orgs      vector[*holders] // by OrgID
+	regions   vector[*holders] // by region number; that of "" too
+	termCount uint32           // numbers given so far; some without incidents
 	orgCount  uint32
 
 	all, reviewed, noOrg Set
+	chained              Set // the members of chains
 	// counts holds the incidents by their number of terms of a vocabulary.
 	counts    [incident.VocabularyCount]vector[*holders]
 	languages []string
+	// How much memory nodes take, and the lists of incoming.
+	nodeBytes, linkBytes int
 
 	*lazy
 }
 
 // lazy is what a snapshot computes when first asked.
 type lazy struct {
-	orders orders
-	memo   sync.Map // key → func() any
+	orders     orders
+	chainOrder lazySequence // of the roots of chains
+	memo       sync.Map     // key → func() any
+	inherited  sync.Map     // key → *lazily[any]
 }
 
 // holders are the incidents that have something, and how most of them spell
@@ -129,4 +140,20 @@ func (s *Snapshot) Reviewed() Set { return s.reviewed }
 // vocabulary; n is not negative.
 func (s *Snapshot) WithTermCount(v incident.Vocabulary, n int) Set {
 	return s.counts[v].at(uint32(n)).set()
+}
+
+type termCountsKey struct{ v incident.Vocabulary }
+
+// TermCounts gives the numbers of terms of a vocabulary that incidents have,
+// rising. The slice is shared: do not change it.
+func (s *Snapshot) TermCounts(v incident.Vocabulary) []int {
+	return memoized(s, termCountsKey{v}, func() []int {
+		var list []int
+		for n := range s.counts[v].len() {
+			if s.WithTermCount(v, n).Len() > 0 {
+				list = append(list, n)
+			}
+		}
+		return list
+	})
 }

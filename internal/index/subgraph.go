@@ -3,8 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
+	"strings"
 )
 
 // SubgraphQuery asks for the neighborhood of some nodes.
@@ -159,7 +159,7 @@ func (f *frontier) level(hop, most int) []SubgraphNode {
 	}
 	degrees := f.s.incidentDegrees()
 	for _, o := range f.mostConnected(degrees, most) {
-		add(NodeRef{IncidentNode, uint32(o)}, int(degrees[o]))
+		add(NodeRef{IncidentNode, uint32(o)}, int(degrees.at(uint32(o))))
 	}
 	for _, n := range f.hubs {
 		add(n, f.s.Degree(n))
@@ -176,7 +176,7 @@ func (f *frontier) level(hop, most int) []SubgraphNode {
 
 // mostConnected gives the incidents of the frontier that come first, in no
 // order, all where they are few.
-func (f *frontier) mostConnected(degrees []uint32, most int) []Ord {
+func (f *frontier) mostConnected(degrees *degrees, most int) []Ord {
 	switch {
 	case f.incidents.Len() <= most:
 		return f.incidents.AppendTo(nil)
@@ -184,24 +184,30 @@ func (f *frontier) mostConnected(degrees []uint32, most int) []Ord {
 		return nil
 	}
 	byID := f.s.singleOrder(Order{Field: ByCaseID})
-	ranks := byID.ranks()
-	// One number to sort by: the degree, falling, then the place by case id.
-	kept, bound := make([]uint64, 0, 2*most), uint64(math.MaxUint64)
+	// The number to sort by is the degree, falling, then roughly the place by
+	// case id: that of the part which the id is in.
+	type rated struct {
+		rate uint64
+		ord  Ord
+	}
+	compare := func(a, b rated) int {
+		return cmp.Or(cmp.Compare(a.rate, b.rate), strings.Compare(f.s.CaseID(a.ord), f.s.CaseID(b.ord)))
+	}
+	kept, full := make([]rated, 0, 2*most), false
 	for o := range f.incidents.All() {
-		x := uint64(^degrees[o])<<32 | uint64(ranks[o])
-		if x >= bound {
+		x := rated{uint64(^degrees.at(uint32(o)))<<32 | uint64(byID.partOf(o)), o}
+		if full && compare(x, kept[most-1]) >= 0 {
 			continue
 		}
 		if kept = append(kept, x); len(kept) == 2*most {
-			slices.Sort(kept)
-			kept = kept[:most]
-			bound = kept[most-1]
+			slices.SortFunc(kept, compare)
+			kept, full = kept[:most], true
 		}
 	}
-	slices.Sort(kept)
+	slices.SortFunc(kept, compare)
 	ords := make([]Ord, most)
 	for i, x := range kept[:most] {
-		ords[i] = byID.ords[uint32(x)]
+		ords[i] = x.ord
 	}
 	return ords
 }
@@ -209,14 +215,31 @@ func (f *frontier) mostConnected(degrees []uint32, most int) []Ord {
 type degreesKey struct{}
 
 // incidentDegrees gives the number of each incident's neighbors, by Ord.
-func (s *Snapshot) incidentDegrees() []uint32 {
-	return memoized(s, degreesKey{}, func() []uint32 {
-		d := make([]uint32, s.all.Blocks()*BlockSize)
-		for o := range s.all.All() {
-			d[o] = uint32(s.incidentDegree(s.Node(o)))
-		}
-		return d
-	})
+func (s *Snapshot) incidentDegrees() *degrees {
+	return s.Inherited(degreesKey{},
+		func() any {
+			d := editor[uint32]{}
+			for o := range s.all.All() {
+				d.set(uint32(o), uint32(s.incidentDegree(s.Node(o))))
+			}
+			return &degrees{vector: d.vector}
+		},
+		func(old any, changed []Ord) any {
+			from := old.(*degrees)
+			d := from.edit(from.batch + 1)
+			for _, o := range changed {
+				if n := s.Node(o); n != nil {
+					d.set(uint32(o), uint32(s.incidentDegree(n)))
+				}
+			}
+			return &degrees{d.vector, from.batch + 1}
+		}).(*degrees)
+}
+
+// degrees holds degrees by Ord; batch is the owner of its newest chunks.
+type degrees struct {
+	vector[uint32]
+	batch uint64
 }
 
 // incidentDegree counts an incident's neighbors.
