@@ -141,10 +141,10 @@ func BenchmarkView(b *testing.B) {
 func BenchmarkSettle(b *testing.B) {
 	p := newPlan(viewOf(b, ingesterOf(b, store.NewMemory())), nil)
 	for i := range 10_000 {
-		p.accept(&candidate{id: fmt.Sprintf("c%d", 10_000-i), recurrenceOf: fmt.Sprintf("c%d", 9_999-i)})
+		p.accept(&candidate{id: p.number(fmt.Sprintf("c%d", 10_000-i)), recurrenceOf: p.number(fmt.Sprintf("c%d", 9_999-i))})
 	}
 	for b.Loop() {
-		if err := p.settle(func(c *candidate, _ []string) error { return fmt.Errorf("%s is rejected", c.id) }); err != nil {
+		if err := p.settle(func(c *candidate, _ []string) error { return fmt.Errorf("%d is rejected", c.id) }); err != nil {
 			b.Fatal(err)
 		}
 		p.depths()

@@ -46,16 +46,26 @@ func (in *Ingester) catchUp(ctx context.Context, snap store.Snapshot) (*state, e
 	if now.position.Lineage == snap.Position().Lineage && now.position.Sequence >= snap.Position().Sequence {
 		return now, nil
 	}
-	ids, err := in.changed(ctx, now.position, snap.Position())
-	if errors.Is(err, store.ErrCompacted) {
-		err = in.load(ctx, snap, nil)
-	} else if err == nil {
-		err = in.apply(ctx, snap, ids)
-	}
-	if err != nil {
+	if err := in.move(ctx, now, snap); err != nil {
 		return nil, fmt.Errorf("catch up with the store: %w", err)
 	}
 	return in.current.Load(), nil
+}
+
+// move brings the index from one state to the position of snap. The caller
+// holds catching.
+func (in *Ingester) move(ctx context.Context, from *state, snap store.Snapshot) error {
+	if from.position.Lineage == snap.Position().Lineage && from.position.Sequence == 0 {
+		return in.load(ctx, snap, nil) // which need not ask what has changed
+	}
+	ids, err := in.changed(ctx, from.position, snap.Position())
+	switch {
+	case errors.Is(err, store.ErrCompacted):
+		return in.load(ctx, snap, nil)
+	case err != nil:
+		return err
+	}
+	return in.apply(ctx, snap, ids)
 }
 
 // changed gives the ids of the records that changed between two positions,
@@ -122,7 +132,7 @@ func (in *Ingester) load(ctx context.Context, snap store.Snapshot, onProgress fu
 	x := index.New(in.concepts)
 	batch := x.Batch()
 	done := 0
-	err := inOrder(ctx, snap.Records(), decodeStored, func(d decoded) error {
+	err := manyInOrder(ctx, snap.Records(), recordSize, decodeStored, func(d decoded) error {
 		if d.err != nil {
 			return d.err
 		}
@@ -148,6 +158,8 @@ type decoded struct {
 	incident *incident.Incident
 	err      error
 }
+
+func recordSize(r store.Record) int { return len(r.Bytes) }
 
 func decodeStored(r store.Record) decoded { return decode(r, nil) }
 

@@ -83,7 +83,7 @@ func (c *checker) fault(format string, args ...any) {
 // read decodes all records and makes an index of those that do.
 func (c *checker) read(ctx context.Context, snap store.Snapshot, concepts *incident.Concepts) (*index.Snapshot, error) {
 	batch := index.New(concepts).Batch()
-	err := inOrder(ctx, snap.Records(), decodeStored, func(d decoded) error {
+	err := manyInOrder(ctx, snap.Records(), recordSize, decodeStored, func(d decoded) error {
 		c.report.Incidents++
 		if d.err != nil {
 			c.fault("%v", d.err)
@@ -194,7 +194,7 @@ func (c *checker) follow(s *index.Snapshot) {
 
 // compareRecords compares each incident in the index with its record.
 func (c *checker) compareRecords(ctx context.Context, snap store.Snapshot, s *index.Snapshot) error {
-	return inOrder(ctx, snap.Records(), decodeStored, func(d decoded) error {
+	return manyInOrder(ctx, snap.Records(), recordSize, decodeStored, func(d decoded) error {
 		if d.err != nil {
 			return nil //nolint:nilerr // it has been reported, and is not in the index
 		}

@@ -19,26 +19,43 @@ func (e *CycleError) Error() string {
 	return fmt.Sprintf("closes a cycle: %s -> %s", strings.Join(e.Cycle, " -> "), e.Cycle[0])
 }
 
-// parent gives the id that id points to in the state that the plan leads to,
-// "" if none.
-func (p *plan) parent(id string) string {
+// parent gives the id that id points to in the state that the plan leads to.
+func (p *plan) parent(id caseNumber) caseNumber {
 	if c := p.latest[id]; c != nil {
 		return c.recurrenceOf
 	}
 	return p.storedParent(id)
 }
 
-// storedParent gives the id that the stored record points to, "" if none.
-func (p *plan) storedParent(id string) string {
-	n := p.view.Index().Lookup(id)
+// storedParent gives the id that the stored record points to.
+func (p *plan) storedParent(id caseNumber) caseNumber {
+	s := p.view.Index()
+	n := s.Lookup(p.cases.name(id))
 	if n == nil {
-		return ""
+		return 0
 	}
-	if parent := p.view.Index().RecurrenceOf(n); parent != nil {
-		return parent.ID
+	if parent := s.RecurrenceOf(n); parent != nil {
+		return p.number(parent.ID)
 	}
-	_, parent := p.view.Index().Unresolved(n)
-	return parent
+	_, parent := s.Unresolved(n)
+	return p.number(parent)
+}
+
+// marks holds a number for each case that a walk has met, 0 for others.
+type marks []int32
+
+func (m marks) at(id caseNumber) int32 {
+	if int(id) < len(m) {
+		return m[id]
+	}
+	return 0
+}
+
+func (m *marks) set(id caseNumber, x int32) {
+	for int(id) >= len(*m) {
+		*m = append(*m, 0)
+	}
+	(*m)[id] = x
 }
 
 // settle looks for cycles in the state that the plan leads to. From each it
@@ -55,34 +72,37 @@ func (p *plan) settle(reject func(c *candidate, cycle []string) error) error {
 	const settled = -1
 	// place tells of each id met whether the chain above it is settled, or,
 	// from 1, where it is on the path of the walk under way.
-	place := make(map[string]int, len(p.ids))
-	var path []string
-	for _, id := range p.ids {
+	place := make(marks, p.cases.len())
+	var path []caseNumber
+	for id := caseNumber(1); int(id) < p.cases.len(); id++ {
+		if p.latest[id] == nil {
+			continue
+		}
 		path = path[:0]
-		for at := id; at != "" && place[at] != settled; at = p.parent(path[len(path)-1]) {
-			if place[at] == 0 {
+		for at := id; at != 0 && place.at(at) != settled; at = p.parent(path[len(path)-1]) {
+			if place.at(at) == 0 {
 				path = append(path, at)
-				place[at] = len(path)
+				place.set(at, int32(len(path)))
 				continue
 			}
-			cycle := path[place[at]-1:]
+			cycle := path[place.at(at)-1:]
 			last := p.lastOf(cycle)
 			if last == nil {
 				break
 			}
-			if err := reject(last, smallestFirst(cycle)); err != nil {
+			if err := reject(last, p.smallestFirst(cycle)); err != nil {
 				return err
 			}
 			p.takeBack(last)
 			// The walk goes on from the id that points elsewhere now.
-			kept := place[last.id]
+			kept := place.at(last.id)
 			for _, x := range path[kept:] {
-				delete(place, x)
+				place.set(x, 0)
 			}
 			path = path[:kept]
 		}
 		for _, x := range path {
-			place[x] = settled
+			place.set(x, settled)
 		}
 	}
 	return nil
@@ -90,7 +110,7 @@ func (p *plan) settle(reject func(c *candidate, cycle []string) error) error {
 
 // lastOf gives the version that came last in the input of those that count
 // for the ids, nil where all of them are stored ones.
-func (p *plan) lastOf(ids []string) *candidate {
+func (p *plan) lastOf(ids []caseNumber) *candidate {
 	var last *candidate
 	for _, id := range ids {
 		if c := p.latest[id]; c != nil && (last == nil || c.at.at > last.at.at) {
@@ -101,9 +121,13 @@ func (p *plan) lastOf(ids []string) *candidate {
 }
 
 // smallestFirst gives the ids around a cycle from the smallest on.
-func smallestFirst(cycle []string) []string {
-	least := slices.Index(cycle, slices.Min(cycle))
-	return slices.Concat(cycle[least:], cycle[:least])
+func (p *plan) smallestFirst(cycle []caseNumber) []string {
+	ids := make([]string, len(cycle))
+	for i, id := range cycle {
+		ids[i] = p.cases.name(id)
+	}
+	least := slices.Index(ids, slices.Min(ids))
+	return slices.Concat(ids[least:], ids[:least])
 }
 
 // arrange makes the queue of what counts, in an order in which the store is
@@ -124,16 +148,21 @@ func smallestFirst(cycle []string) []string {
 // second kind: all pointers on the way are final, so the second is above the
 // first in the final forest, and was committed before it. It is not waiting.
 func (p *plan) arrange() {
-	p.queue = make([]*candidate, 0, len(p.latest))
+	p.queue = nil
 	for _, c := range p.latest {
-		p.queue = append(p.queue, c)
+		if c != nil {
+			p.queue = append(p.queue, c)
+		}
 	}
-	var depth map[string]int // nil: all the same
+	var depth marks // nil: all the same
 	if p.turns() {
 		depth = p.depths()
 	}
 	slices.SortFunc(p.queue, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(depth[a.id], depth[b.id]), strings.Compare(a.id, b.id))
+		if x, y := depth.at(a.id), depth.at(b.id); x != y {
+			return cmp.Compare(x, y)
+		}
+		return strings.Compare(p.cases.name(a.id), p.cases.name(b.id))
 	})
 }
 
@@ -141,29 +170,29 @@ func (p *plan) arrange() {
 func (p *plan) turns() bool {
 	return slices.ContainsFunc(p.queue, func(c *candidate) bool {
 		stored := p.storedParent(c.id)
-		return stored != "" && stored != c.recurrenceOf
+		return stored != 0 && stored != c.recurrenceOf
 	})
 }
 
 // depths gives, for the ids of the queue and all above them, how many are
-// above them in the final forest.
-func (p *plan) depths() map[string]int {
-	depth := make(map[string]int, len(p.queue))
-	var path []string
+// above them in the final forest, and one.
+func (p *plan) depths() marks {
+	depth := make(marks, p.cases.len())
+	var path []caseNumber
 	for _, c := range p.queue {
 		path = path[:0]
-		top := 0
-		for at := c.id; at != ""; at = p.parent(at) {
-			if d, known := depth[at]; known {
+		top := int32(1)
+		for at := c.id; at != 0; at = p.parent(at) {
+			if d := depth.at(at); d != 0 {
 				top = d + 1
 				break
 			}
 			// Known from here on, for the walk has to end on a stored cycle, too.
-			depth[at] = 0
+			depth.set(at, 1)
 			path = append(path, at)
 		}
 		for i, id := range slices.Backward(path) {
-			depth[id] = top + len(path) - 1 - i
+			depth.set(id, top+int32(len(path)-1-i))
 		}
 	}
 	return depth

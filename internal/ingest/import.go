@@ -308,8 +308,9 @@ func (r *run) take(c *chunk) error {
 			}
 			continue
 		}
-		cand := &candidate{id: rec.id, recurrenceOf: rec.recurrenceOf, file: c.source.name, line: e.line}
-		if err := r.consider(cand, rec.compact); err != nil {
+		v := version{id: rec.id, recurrenceOf: rec.recurrenceOf, compact: rec.compact,
+			place: place{r.plan.file(c.source.name), e.line}}
+		if err := r.consider(v); err != nil {
 			return err
 		}
 	}
@@ -317,24 +318,39 @@ func (r *run) take(c *chunk) error {
 	return nil
 }
 
+// version is a valid record before it is judged.
+type version struct {
+	id, recurrenceOf string
+	compact          []byte
+	place            place
+	at               span    // in the spool; empty while it is not there
+	repeats          []place // the records that were the same
+}
+
 // consider judges one record, and adds it to the plan where it is to be stored.
-func (r *run) consider(c *candidate, compact []byte) (err error) {
-	if c.outcome, err = r.plan.judge(c.id, compact); err != nil {
+func (r *run) consider(v version) error {
+	becomes, err := r.plan.judge(v.id, v.compact)
+	if err != nil {
 		return err
 	}
-	r.report.count(c.outcome, 1)
-	if c.outcome == unchanged {
-		if before := r.plan.latest[c.id]; before != nil {
-			before.repeats = append(before.repeats, place{c.file, c.line})
+	r.report.count(becomes, 1)
+	if becomes == unchanged {
+		if before := r.plan.latest[r.plan.cases.find(v.id)]; before != nil {
+			r.plan.repeats[before] = append(append(r.plan.repeats[before], v.place), v.repeats...)
 		}
 		return nil
 	}
-	if c.at.size == 0 { // not in the spool yet
-		if c.at, err = r.spool.add(compact); err != nil {
+	if v.at.size == 0 {
+		if v.at, err = r.spool.add(v.compact); err != nil {
 			return fmt.Errorf("spool: %w", err)
 		}
 	}
+	c := r.plan.newCandidate()
+	*c = candidate{id: r.plan.number(v.id), recurrenceOf: r.plan.number(v.recurrenceOf), place: v.place, at: v.at, outcome: becomes}
 	r.plan.accept(c)
+	if v.repeats != nil {
+		r.plan.repeats[c] = v.repeats
+	}
 	return nil
 }
 
@@ -346,11 +362,14 @@ func (r *run) settle() error {
 		if err != nil {
 			return fmt.Errorf("spool: %w", err)
 		}
-		bad := Reject{File: c.file, Line: c.line, Err: &CycleError{CaseID: c.id, Cycle: cycle}, Raw: raw}
+		bad := Reject{
+			File: r.plan.files[c.place.file], Line: c.place.line,
+			Err: &CycleError{CaseID: r.plan.cases.name(c.id), Cycle: cycle}, Raw: raw,
+		}
 		r.report.count(c.outcome, -1)
 		r.reject(bad)
-		for _, again := range c.repeats {
-			bad.File, bad.Line = again.file, again.line
+		for _, again := range r.plan.repeats[c] {
+			bad.File, bad.Line = r.plan.files[again.file], again.line
 			r.report.count(unchanged, -1)
 			r.reject(bad)
 		}
@@ -417,19 +436,19 @@ func (r *run) store(ctx context.Context, base store.Position) (err error) {
 // replan judges what is left to store again, over the newest state.
 func (r *run) replan(ctx context.Context) (store.Position, error) {
 	r.forget()
-	left := r.plan.versions()
-	clear(r.plan.latest)
+	old := r.plan
 	view, err := r.in.View(ctx)
+	r.plan = newPlan(view, r.spool)
 	if err != nil {
 		return store.Position{}, err
 	}
 	defer view.Close()
-	r.plan = newPlan(view, r.spool)
+	r.plan.files = old.files
 	before := r.report.Rejected
-	for _, c := range left {
+	for _, c := range old.versions() {
 		compact, err := r.spool.appendTo(nil, c.at)
 		if err == nil {
-			err = r.consider(c, compact)
+			err = r.consider(version{old.cases.name(c.id), old.cases.name(c.recurrenceOf), compact, c.place, c.at, old.repeats[c]})
 		}
 		if err != nil {
 			return store.Position{}, err

@@ -67,6 +67,63 @@ func inOrder[T, R any](ctx context.Context, items iter.Seq2[T, error], work func
 	return ctx.Err()
 }
 
+// manyInOrder is inOrder for items that are small work each: it hands many over
+// at a time, those of up to batchBytes together, for to wake a goroutine may
+// take longer than one of them.
+func manyInOrder[T, R any](
+	ctx context.Context, items iter.Seq2[T, error], size func(T) int, work func(T) R, take func(R) error,
+) error {
+	return inOrder(ctx, batches(items, size),
+		func(batch []T) []R {
+			results := make([]R, len(batch))
+			for i, item := range batch {
+				results[i] = work(item)
+			}
+			return results
+		},
+		func(results []R) error {
+			for _, r := range results {
+				if err := take(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}
+
+const (
+	batchItems = 64
+	batchBytes = 256 << 10
+)
+
+// batches yields the items in batches; where an error ends them, those before
+// it come first.
+func batches[T any](items iter.Seq2[T, error], size func(T) int) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var batch []T
+		bytes := 0
+		for item, err := range items {
+			if err != nil {
+				if len(batch) == 0 || yield(batch, nil) {
+					yield(nil, err)
+				}
+				return
+			}
+			batch = append(batch, item)
+			if bytes += size(item); len(batch) < batchItems && bytes < batchBytes {
+				continue
+			}
+			if !yield(batch, nil) {
+				return
+			}
+			batch, bytes = make([]T, 0, batchItems), 0
+		}
+		if len(batch) > 0 {
+			yield(batch, nil)
+		}
+	}
+}
+
 // items gives the elements of a list as items of inOrder.
 func items[T any](list []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

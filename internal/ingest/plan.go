@@ -32,23 +32,21 @@ func (r *Report) count(o outcome, by int) {
 }
 
 // candidate is a record that is valid by itself. Those that differ from what
-// was before them are the versions of their id.
+// was before them are the versions of their id. A run keeps one for each record
+// that it is going to store, so they are small: ids are numbers of the plan.
 type candidate struct {
-	id, recurrenceOf string
-	file             string
-	line             int
+	id, recurrenceOf caseNumber
+	place            place
 	at               span // where its bytes are
-	outcome          outcome
 	// before is the version of the same run that this one replaces, nil if
 	// there is none.
-	before *candidate
-	// repeats are the records that were unchanged over this one.
-	repeats []place
+	before  *candidate
+	outcome outcome
 }
 
 // place is where a record begins.
 type place struct {
-	file string
+	file uint32 // number of the plan's files
 	line int
 }
 
@@ -57,17 +55,50 @@ type place struct {
 type plan struct {
 	view  *View
 	spool *spool
-	// latest finds the version that counts of each id that is left to store.
-	// In the order of the input the places of versions in the spool rise.
-	latest map[string]*candidate
-	// ids are those that had a version, in the order of their first.
-	ids []string
+	files []string
+	cases *caseNumbers // of the ids that records of the run have or name
+	// latest has, by number, the version that counts of each id that is left to
+	// store. In the order of the input the places of versions in the spool rise.
+	latest []*candidate
+	free   []candidate // to be used
+	// repeats are the records that were unchanged over a version of the run.
+	repeats map[*candidate][]place
 	// queue holds what counts in the order of commits.
 	queue []*candidate
 }
 
 func newPlan(v *View, s *spool) *plan {
-	return &plan{view: v, spool: s, latest: make(map[string]*candidate)}
+	return &plan{
+		view: v, spool: s, repeats: make(map[*candidate][]place),
+		cases: newCaseNumbers(), latest: []*candidate{nil},
+	}
+}
+
+// file numbers the source that records come from now.
+func (p *plan) file(name string) uint32 {
+	if n := len(p.files); n == 0 || p.files[n-1] != name {
+		p.files = append(p.files, name)
+	}
+	return uint32(len(p.files) - 1)
+}
+
+// number numbers a case id.
+func (p *plan) number(id string) caseNumber {
+	n := p.cases.number(id)
+	for int(n) >= len(p.latest) {
+		p.latest = append(p.latest, nil)
+	}
+	return n
+}
+
+// newCandidate gives memory for a candidate.
+func (p *plan) newCandidate() *candidate {
+	if len(p.free) == 0 {
+		p.free = make([]candidate, 1024)
+	}
+	c := &p.free[0]
+	p.free = p.free[1:]
+	return c
 }
 
 // judge tells what becomes of a record with the given bytes.
@@ -87,7 +118,7 @@ func (p *plan) judge(id string, raw []byte) (outcome, error) {
 // before gives the record that another with this id would replace, nil if
 // there is none.
 func (p *plan) before(id string) ([]byte, error) {
-	if c := p.latest[id]; c != nil {
+	if c := p.latest[p.cases.find(id)]; c != nil {
 		return p.spool.appendTo(nil, c.at)
 	}
 	if p.view.Index().Lookup(id) == nil {
@@ -99,20 +130,12 @@ func (p *plan) before(id string) ([]byte, error) {
 
 // accept adds a judged version whose bytes are in the spool.
 func (p *plan) accept(c *candidate) {
-	if c.before = p.latest[c.id]; c.before == nil {
-		p.ids = append(p.ids, c.id)
-	}
+	c.before = p.latest[c.id]
 	p.latest[c.id] = c
 }
 
 // takeBack lets what c replaced count again. c is the latest of its id.
-func (p *plan) takeBack(c *candidate) {
-	if c.before == nil {
-		delete(p.latest, c.id)
-		return
-	}
-	p.latest[c.id] = c.before
-}
+func (p *plan) takeBack(c *candidate) { p.latest[c.id] = c.before }
 
 // versions gives all versions of what is left to store, in the order of the
 // input.
@@ -137,7 +160,7 @@ const (
 func (p *plan) batch() []*candidate {
 	bytes := 0
 	for i, c := range p.queue {
-		if bytes += c.at.size; i > 0 && (i == maxBatchRecords || bytes > maxBatchBytes) {
+		if bytes += int(c.at.size); i > 0 && (i == maxBatchRecords || bytes > maxBatchBytes) {
 			return p.queue[:i]
 		}
 	}
@@ -147,7 +170,7 @@ func (p *plan) batch() []*candidate {
 // committed takes a batch out of what is left to store.
 func (p *plan) committed(batch []*candidate) {
 	for _, c := range batch {
-		delete(p.latest, c.id)
+		p.latest[c.id] = nil
 	}
 	p.queue = p.queue[len(batch):]
 }
@@ -159,7 +182,7 @@ func (p *plan) ops(batch []*candidate, buf []byte) ([]store.Op, []byte, error) {
 	ops := make([]store.Op, 0, len(batch))
 	total := 0
 	for _, c := range batch {
-		total += c.at.size
+		total += int(c.at.size)
 	}
 	if buf = buf[:0]; cap(buf) < total {
 		buf = make([]byte, 0, total)
@@ -169,7 +192,7 @@ func (p *plan) ops(batch []*candidate, buf []byte) ([]store.Op, []byte, error) {
 		if buf, err = p.spool.appendTo(buf, c.at); err != nil {
 			return nil, buf, err
 		}
-		ops = append(ops, store.Op{Kind: store.Put, ID: c.id, Record: buf[start:len(buf):len(buf)]})
+		ops = append(ops, store.Op{Kind: store.Put, ID: p.cases.name(c.id), Record: buf[start:len(buf):len(buf)]})
 	}
 	return ops, buf, nil
 }

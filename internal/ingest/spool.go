@@ -22,7 +22,7 @@ type spool struct {
 // span is a place in a spool.
 type span struct {
 	at   int64
-	size int
+	size uint32
 }
 
 // add keeps b.
@@ -32,7 +32,7 @@ func (s *spool) add(b []byte) (span, error) {
 			return span{}, err
 		}
 	}
-	at := span{s.size + int64(len(s.memory)), len(b)}
+	at := span{s.size + int64(len(s.memory)), uint32(len(b))}
 	s.memory = append(s.memory, b...)
 	return at, nil
 }

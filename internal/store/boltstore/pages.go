@@ -55,7 +55,8 @@ type pageFile struct {
 	size     int64
 	pageSize int64
 	meta     boltMeta
-	used     bitset // pages that were reached
+	used     bitset   // pages that were reached
+	free     [][]byte // memory for heads of pages
 	// report takes each finding and tells whether to go on.
 	report func(Finding) bool
 }
@@ -185,7 +186,7 @@ func (p *pageFile) load(number uint64, bucket string, flags ...uint16) (*page, e
 	if number < firstPage || number >= p.meta.pages {
 		return nil, p.fail(number, bucket, "page number is not one of the %d pages in use", p.meta.pages)
 	}
-	head := make([]byte, p.pageSize)
+	head := p.newHead()
 	if _, err := p.file.ReadAt(head, int64(number)*p.pageSize); err != nil {
 		return nil, p.fail(number, bucket, "%v", err)
 	}
@@ -208,6 +209,23 @@ func (p *pageFile) load(number uint64, bucket string, flags ...uint16) (*page, e
 		return nil, p.fail(number, bucket, "%v", err)
 	}
 	return pg, nil
+}
+
+// newHead gives memory for the head of a page.
+func (p *pageFile) newHead() []byte {
+	last := len(p.free) - 1
+	if last < 0 {
+		return make([]byte, p.pageSize)
+	}
+	head := p.free[last]
+	p.free = p.free[:last]
+	return head
+}
+
+// release gives a page's memory back: nothing of it is asked for any more.
+func (p *pageFile) release(pg *page) {
+	p.free = append(p.free, pg.head)
+	pg.head = nil
 }
 
 // parse reads the page header.
@@ -310,11 +328,13 @@ func (p *pageFile) walkPage(bucket string, number uint64, from, to []byte, depth
 	if pg.flags == branchPage {
 		return p.walkBranch(pg, from, to, depth, visit)
 	}
+	defer p.release(pg)
 	return p.walkLeaf(pg, from, to, visit)
 }
 
 func (p *pageFile) walkBranch(pg *page, from, to []byte, depth int, visit func(element) error) error {
 	elements, err := p.elements(pg, from, to)
+	p.release(pg) // they have copies of their keys
 	if err != nil {
 		return err
 	}
