@@ -48,22 +48,6 @@ func (o *Operation) Search(query string, languages []string, where *model.Incide
 	}, nil
 }
 
-// matchingText gives the incidents whose texts have everything that a query
-// asks for.
-func (o *Operation) matchingText(query string) (index.Set, error) {
-	ids, err := o.records.MatchText(o.ctx, search.ParseQuery(query))
-	if err != nil {
-		return index.Set{}, err
-	}
-	ords := make([]index.Ord, 0, len(ids))
-	for _, id := range ids {
-		if n := o.index.Lookup(id); n != nil {
-			ords = append(ords, n.Ord)
-		}
-	}
-	return index.SetOf(ords...), nil
-}
-
 // searchRun is one search. It runs again where the incidents found are asked
 // for that were not noted the first time, which takes a little longer.
 type searchRun struct {
@@ -86,16 +70,19 @@ func (r *searchRun) run(note bool) (*search.Result, error) {
 		return r.result, nil
 	}
 	o := r.options
-	var found []index.Ord
+	var found index.SetBuilder
 	if note || r.within != nil {
 		note = true
-		o.Keep = func(id string) bool {
-			n := r.op.index.Lookup(id)
-			if n == nil || r.within != nil && !r.within.Has(n.Ord) {
-				return false
+		within := r.op.index.All()
+		if r.within != nil {
+			within = *r.within
+		}
+		o.Keep = func(number uint32) bool {
+			ok := within.Has(index.Ord(number))
+			if ok {
+				found.Add(index.Ord(number))
 			}
-			found = append(found, n.Ord)
-			return true
+			return ok
 		}
 	}
 	result, err := r.op.records.Search(r.op.ctx, r.query, o)
@@ -103,7 +90,7 @@ func (r *searchRun) run(note bool) (*search.Result, error) {
 		return nil, err
 	}
 	if r.result = result; note {
-		set := index.SetOf(found...)
+		set := found.Set()
 		r.found = &set
 	}
 	return result, nil

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"incidentgraph/internal/incident"
+	"incidentgraph/internal/index"
 	"incidentgraph/internal/search"
 	"incidentgraph/internal/store"
 )
@@ -40,8 +41,10 @@ func (e *TextBehindError) Error() string {
 }
 
 const (
-	// textBatch is how many incidents one commit of the text index takes.
-	textBatch = 1000
+	// textBatch is how many incidents one commit of the text index takes. What
+	// is made of them until it is written takes some 40 MB; twice as many are
+	// not faster.
+	textBatch = 500
 	// textBatchBytes bounds the records of one commit.
 	textBatchBytes = 16 << 20
 	// patience is how many incidents a reader waits for; with more to come
@@ -68,6 +71,10 @@ type textIndex struct {
 	// history: the folder may have been left by another one, such as the one
 	// that a backup has taken the place of.
 	ours atomic.Bool
+
+	// sets are those for the numbers of the newest state's index, nil as long
+	// as nothing was searched.
+	sets atomic.Pointer[textSets]
 }
 
 // textRun is one run.
@@ -241,6 +248,10 @@ func (x *textIndex) takePart(ids []string, from, to store.Position) (n int, err 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
+	// Whatever the text index has must have a number in the index before.
+	if _, err := x.in.catchUp(x.ctx, snap); err != nil {
+		return 0, err
+	}
 	batch := x.NewBatch()
 	bytes := 0
 	work := func(id string) sized {
@@ -317,6 +328,7 @@ func (x *textIndex) close() error {
 	if r != nil {
 		<-r.over
 	}
+	defer x.sets.Store(nil)
 	return x.Close()
 }
 
@@ -331,17 +343,15 @@ func (in *Ingester) Close() error {
 
 // Search searches the texts of incidents, and the names of orgs and terms. It
 // waits for the text index to be at the view's state; hits that came later are
-// left out. The error is ErrNoText, a *TextBehindError, or that of ctx.
-func (v *View) Search(ctx context.Context, q search.Query, o search.Options) (*search.Result, error) {
-	var r *search.Result
-	err := v.withText(ctx, func(x *textIndex) (err error) {
-		at := x.Position()
-		r, err = x.Search(ctx, q, o)
-		if err == nil && o.Keep == nil && (!v.is(at) || !v.is(x.Position())) {
-			// The index is ahead, or was for a moment: count only what is here.
-			o.Keep = func(id string) bool { return v.state.index.Lookup(id) != nil }
-			r, err = x.Search(ctx, q, o)
-		}
+// left out. The numbers that o.Keep gets are those of the view's index. The
+// error is ErrNoText, a *TextBehindError, or that of ctx.
+func (v *View) Search(ctx context.Context, q search.Query, o search.Options) (r *search.Result, err error) {
+	if o.Keep == nil {
+		here := v.state.index.All()
+		o.Keep = func(number uint32) bool { return here.Has(index.Ord(number)) }
+	}
+	err = v.withText(ctx, func(x *textIndex) (err error) {
+		r, err = x.setsFor(v.state).reader.Search(ctx, q, o)
 		return err
 	})
 	if err != nil {
@@ -353,12 +363,6 @@ func (v *View) Search(ctx context.Context, q search.Query, o search.Options) (*s
 		return !ok
 	})
 	return r, nil
-}
-
-// is tells whether an encoded position is the view's.
-func (v *View) is(position []byte) bool {
-	p, ok := decodePosition(position)
-	return ok && p == v.state.position
 }
 
 // has tells whether the view's state has what a hit is.
@@ -374,15 +378,29 @@ func (v *View) has(h search.Hit) (ok bool) {
 	return ok
 }
 
-// MatchText gives the ids of all incidents whose texts have everything that a
-// query asks for, in no particular order; some may be of incidents that the
-// view's state does not have. Errors are those of Search.
-func (v *View) MatchText(ctx context.Context, q search.Query) (ids []string, err error) {
+// MatchText gives all incidents whose texts have everything that a query asks
+// for; some may be incidents that the view's state does not have. Errors are
+// those of Search.
+func (v *View) MatchText(ctx context.Context, q search.Query) (set index.Set, err error) {
 	err = v.withText(ctx, func(x *textIndex) (err error) {
-		ids, err = x.MatchIDs(ctx, q)
+		set, err = x.setsFor(v.state).match(ctx, q)
 		return err
 	})
-	return ids, err
+	return set, err
+}
+
+// setsFor gives the sets for the numbers of a state. Those for an index that
+// was replaced are not kept: few views have it any more.
+func (x *textIndex) setsFor(s *state) *textSets {
+	kept, numbers := x.sets.Load(), s.index.Numbers()
+	if kept != nil && kept.numbers == numbers {
+		return kept
+	}
+	sets := newTextSets(x.Index, numbers)
+	if x.in.current.Load().index.Numbers() == numbers && !x.sets.CompareAndSwap(kept, sets) {
+		return x.setsFor(s) // others have made them
+	}
+	return sets
 }
 
 // withText does something with the text index at the view's state. Where that

@@ -111,9 +111,13 @@ func (w *writer) check(in *Ingester) {
 			}
 		}
 		slices.Sort(want)
-		got, err := v.MatchText(w.t.Context(), search.ParseQuery(word))
+		set, err := v.MatchText(w.t.Context(), search.ParseQuery(word))
 		if err != nil {
 			w.t.Fatal(err)
+		}
+		var got []string
+		for o := range set.All() {
+			got = append(got, v.Index().CaseID(o))
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, append([]string{}, got...)); diff != "" {

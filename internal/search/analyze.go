@@ -48,6 +48,8 @@ type analyzer struct {
 	term   []byte
 	env    *snowballstem.Env
 	stems  map[string]string
+
+	gatherer gatherer // of those who make documents
 }
 
 // cell is one folded rune of a run with the code points that it comes from.

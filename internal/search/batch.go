@@ -1,7 +1,9 @@
 package search
 
 import (
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,8 +14,8 @@ import (
 )
 
 // Batch collects changes of an index. It keeps the incidents until they are
-// committed: some thousand records of the usual size, or some 10 MB of text,
-// are a good measure. It is not safe for concurrent use.
+// committed, and makes some ten times the size of their texts of them: some
+// hundred records of the usual size, or some MB of text, are a good measure. It is not safe for concurrent use.
 type Batch struct {
 	index *Index
 	// changes holds the last change of each case, nil for a deletion.
@@ -79,6 +81,9 @@ func (ix *Index) commit(changes map[string]*incident.Incident, position []byte) 
 		return err
 	}
 	batch.SetInternal(positionKey, slices.Clone(position))
+	ix.commits++
+	ix.recent.add(ix.commits, slices.Collect(maps.Keys(changes)))
+	batch.SetInternal(commitsKey, binary.BigEndian.AppendUint64(nil, ix.commits))
 	if err := ix.engine.Batch(batch); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 const batchSize = 2000
 
 // built makes an index of n generated incidents on disk.
-func built(b *testing.B, dir string, n int) *Index {
+func built(b *testing.B, dir string, n int) *readable {
 	b.Helper()
 	ix := opened(b, dir, libraryConcepts(b))
 	g := newGenerator(b)

@@ -83,7 +83,7 @@ func TestCorpora(t *testing.T) {
 			written := strings.Join(query, " ")
 			want := o.search(items, ParseQuery(written), true).Strict
 			if diff := gocmp.Diff(want, matching(t, ix, written)); diff != "" {
-				t.Errorf("MatchIDs(%q) (-oracle +got):\n%s", written, diff)
+				t.Errorf("matching(%q) (-oracle +got):\n%s", written, diff)
 			}
 		}
 	}

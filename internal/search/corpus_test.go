@@ -2,9 +2,11 @@ package search
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"incidentgraph/internal/incident"
@@ -38,27 +40,73 @@ func libraryConcepts(t testing.TB) *incident.Concepts {
 	return c
 }
 
+// readable is an index with a reader of it.
+type readable struct {
+	*Index
+	*Reader
+}
+
+func newReadable(ix *Index) *readable { return &readable{ix, NewReader(ix, &numbering{})} }
+
+// numbering numbers case ids as it meets them.
+type numbering struct {
+	mu      sync.Mutex
+	numbers map[string]uint32
+	ids     []string
+}
+
+func (n *numbering) Number(id string) (uint32, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	number, ok := n.numbers[id]
+	if !ok {
+		if n.numbers == nil {
+			n.numbers = make(map[string]uint32)
+		}
+		number = uint32(len(n.ids))
+		id = strings.Clone(id)
+		n.numbers[id] = number
+		n.ids = append(n.ids, id)
+	}
+	return number, true
+}
+
+func (n *numbering) CaseID(number uint32) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.ids[number]
+}
+
+// numberSet is a set of numbers.
+type numberSet map[uint32]bool
+
+func (s numberSet) Len() int               { return len(s) }
+func (s numberSet) Has(number uint32) bool { return s[number] }
+func (s numberSet) AppendTo(numbers []uint32) []uint32 {
+	return slices.AppendSeq(numbers, maps.Keys(s))
+}
+
 // memory makes an index in memory that the test closes.
-func memory(t testing.TB, concepts *incident.Concepts) *Index {
+func memory(t testing.TB, concepts *incident.Concepts) *readable {
 	t.Helper()
 	ix, err := OpenMemory(concepts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closed(t, ix) })
-	return ix
+	t.Cleanup(func() { closed(t, newReadable(ix)) })
+	return newReadable(ix)
 }
 
-func opened(t testing.TB, dir string, concepts *incident.Concepts) *Index {
+func opened(t testing.TB, dir string, concepts *incident.Concepts) *readable {
 	t.Helper()
 	ix, err := Open(dir, concepts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ix
+	return newReadable(ix)
 }
 
-func closed(t testing.TB, ix *Index) {
+func closed(t testing.TB, ix *readable) {
 	t.Helper()
 	if err := ix.Close(); err != nil {
 		t.Error(err)
@@ -66,7 +114,7 @@ func closed(t testing.TB, ix *Index) {
 }
 
 // put commits incidents.
-func put(t testing.TB, ix *Index, position string, list ...*incident.Incident) {
+func put(t testing.TB, ix *readable, position string, list ...*incident.Incident) {
 	t.Helper()
 	b := ix.NewBatch()
 	for _, inc := range list {
@@ -82,7 +130,7 @@ func commit(t testing.TB, b *Batch, position string) {
 	}
 }
 
-func found(t testing.TB, ix *Index, query string, o Options) *Result {
+func found(t testing.TB, ix *readable, query string, o Options) *Result {
 	t.Helper()
 	r, err := ix.Search(t.Context(), ParseQuery(query), o)
 	if err != nil {
@@ -91,14 +139,61 @@ func found(t testing.TB, ix *Index, query string, o Options) *Result {
 	return r
 }
 
-func matching(t testing.TB, ix *Index, query string) []string {
+// matching gives the ids of the incidents that have all that a query asks for,
+// in order.
+func matching(t testing.TB, ix *readable, query string) []string {
 	t.Helper()
-	ids, err := ix.MatchIDs(t.Context(), ParseQuery(query))
+	q := ParseQuery(query)
+	if q.Empty() {
+		return nil
+	}
+	var ids []string
+	err := ix.Read(t.Context(), func(s *State) error {
+		ids = nil
+		found, err := find(s, &Clause{}, nil)
+		if err != nil {
+			return err
+		}
+		for _, c := range q.Wanted() {
+			if found, err = find(s, &c, found); err != nil {
+				return err
+			}
+		}
+		for _, c := range q.Excluded() {
+			out, err := find(s, &c, nil)
+			if err != nil {
+				return err
+			}
+			maps.DeleteFunc(found, func(number uint32, _ bool) bool { return out[number] })
+		}
+		for number := range found {
+			ids = append(ids, ix.numbers.CaseID(number))
+		}
+		return nil
+	})
 	if err != nil {
-		t.Fatalf("MatchIDs(%q): %v", query, err)
+		t.Fatalf("Read for %q: %v", query, err)
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// find gives what matches a clause, of all where among is nil.
+func find(s *State, c *Clause, among numberSet) (numberSet, error) {
+	var set Set
+	if among != nil {
+		set = among
+	}
+	found := make(numberSet)
+	err := s.Find(c, set, func(numbers []uint32) {
+		for _, n := range numbers {
+			if found[n] {
+				panic("an incident was found twice")
+			}
+			found[n] = true
+		}
+	})
+	return found, err
 }
 
 // inEnglish makes a text in one language, bilingual in two.

@@ -29,6 +29,15 @@
 // over all fields with a bonus for headings; 0 to 1 for partial hits; 2 to 3
 // where the query is the name or the id of the hit.
 //
+// A Reader answers queries. It speaks of incidents in numbers of its user's
+// instead of ids, for sets of numbers are small and quick to combine: Find
+// gives what matches one clause of a query, Search a page of hits. The numbers
+// of a segment's documents are read once, when they are first needed, since a
+// segment never changes; after a commit these are those of the new segment, and
+// from time to time those of one that others were merged into. Commits are
+// counted, and the last ones remember what they changed, so that what Find has
+// once found need be looked at again only where it was touched.
+//
 // Documents hold the labels of their terms in all languages of the vocabulary,
 // so that 재시도 폭풍 finds an incident written in English only; the terms that
 // words of the query name are given back.
@@ -72,6 +81,7 @@
 // bigram of a run, with the last, is proof of all of them.
 //
 // Beside the documents stand the values "version" (format, Unicode tables and
-// a hash of the vocabulary's names: an index with another one is emptied) and
-// "position".
+// a hash of the vocabulary's names: an index with another one is emptied),
+// "position" and "commits" (their number, 8 bytes, the highest first; missing
+// before the first one that counted).
 package search

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"strings"
 
 	index "github.com/blevesearch/bleve_index_api"
@@ -54,7 +53,7 @@ func newIncident(inc *incident.Incident, uses []form, concepts *incident.Concept
 	d.analyzeText = func(d *document) {
 		a := pool.get()
 		defer pool.put(a)
-		g := newGatherer(a)
+		g := a.gather()
 		texts(inc, concepts, func(f Field, _, text string) { g.add(f, text) })
 		d.fields = append(d.fields, g.placed(textField), g.heading(headField))
 	}
@@ -67,110 +66,14 @@ func newFormDocument(f form, pool *analyzers) *document {
 	d.analyzeText = func(d *document) {
 		a := pool.get()
 		defer pool.put(a)
-		g := newGatherer(a)
+		g := a.gather()
 		g.add(f.field, f.text)
 		d.fields = append(d.fields, g.placed(nameField))
-		if g.count > 0 && g.count <= maxWhole {
-			d.fields = append(d.fields, &field{name: wholeField, options: keyOptions, terms: keyTerms([]string{g.whole.String()})})
+		if whole := g.whole(); whole != "" {
+			d.fields = append(d.fields, &field{name: wholeField, options: keyOptions, terms: keyTerms([]string{whole})})
 		}
 	}
 	return d
-}
-
-// gatherer collects the tokens of a document.
-type gatherer struct {
-	*analyzer
-	field  Field
-	number map[string]int // of each term, from 0
-	terms  []string
-	places []place
-	heads  []bool // by term: whether it stands in a heading
-	count  int    // tokens
-	whole  strings.Builder
-}
-
-// place is one occurrence of a term.
-type place struct{ term, code int }
-
-func newGatherer(a *analyzer) *gatherer {
-	a.position = 0
-	return &gatherer{analyzer: a, number: make(map[string]int)}
-}
-
-func (g *gatherer) add(f Field, text string) {
-	if f != g.field {
-		g.field, g.position = f, 0
-	}
-	g.analyze(text, g.token)
-}
-
-func (g *gatherer) token(t token) {
-	n, ok := g.number[string(t.term)]
-	if !ok {
-		n = len(g.terms)
-		term := string(t.term)
-		g.number[term] = n
-		g.terms = append(g.terms, term)
-		g.heads = append(g.heads, false)
-	}
-	g.places = append(g.places, place{n, t.at<<fieldBits | int(g.field)})
-	g.heads[n] = g.heads[n] || g.field.heading()
-	if t.extra {
-		return
-	}
-	g.count++
-	if g.count <= maxWhole {
-		appendWhole(&g.whole, t.term)
-	}
-}
-
-// appendWhole adds a token to the term of wholeField.
-func appendWhole(b *strings.Builder, term []byte) {
-	if b.Len() > 0 {
-		b.WriteByte(' ')
-	}
-	b.Write(term)
-}
-
-// placed gives a field of all terms with their places in ascending order.
-func (g *gatherer) placed(name string) *field {
-	slices.SortFunc(g.places, func(a, b place) int {
-		if a.term != b.term {
-			return a.term - b.term
-		}
-		return a.code - b.code
-	})
-	locations := make([]index.TokenLocation, len(g.places))
-	pointers := make([]*index.TokenLocation, len(g.places))
-	for i, p := range g.places {
-		locations[i].Position = p.code
-		pointers[i] = &locations[i]
-	}
-	frequencies := make([]index.TokenFreq, len(g.terms))
-	f := &field{name: name, options: placedOptions, length: g.count, terms: make(index.TokenFrequencies, len(g.terms))}
-	for from := 0; from < len(g.places); {
-		to := from
-		for to < len(g.places) && g.places[to].term == g.places[from].term {
-			to++
-		}
-		n := g.places[from].term
-		frequencies[n] = index.TokenFreq{Term: []byte(g.terms[n]), Locations: pointers[from:to:to]}
-		frequencies[n].SetFrequency(to - from)
-		f.terms[g.terms[n]] = &frequencies[n]
-		from = to
-	}
-	return f
-}
-
-// heading gives a field of the terms in headings.
-func (g *gatherer) heading(name string) *field {
-	var terms []string
-	for n, head := range g.heads {
-		if head {
-			terms = append(terms, g.terms[n])
-		}
-	}
-	return &field{name: name, options: keyOptions, terms: keyTerms(terms)}
 }
 
 const (

@@ -61,7 +61,7 @@ func (s *searcher) expandAt(words [][]string) (int, error) {
 
 // wholes yields the orgs and terms with a form of exactly these tokens.
 func (s *searcher) wholes(tokens string, yield func(name)) error {
-	for _, seg := range s.Segments() {
+	for _, seg := range s.view.Segments() {
 		list, err := postings(seg, wholeField, tokens)
 		if err != nil {
 			return err

@@ -2,7 +2,7 @@ package search
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"strings"
 
 	"incidentgraph/internal/incident"
@@ -28,9 +28,13 @@ const (
 // vocabularyKey plus the vocabulary's number is its byte in a document's id.
 const vocabularyKey = 'A'
 
+// hashBytes is how much of a form's hash its id has.
+const hashBytes = 8
+
 func newForm(key string, f Field, text string) form {
 	hash := sha256.Sum256([]byte(text))
-	return form{fmt.Sprintf("%s\x00%x", key, hash[:8]), f, text}
+	id := append(make([]byte, 0, len(key)+1+2*hashBytes), key...)
+	return form{string(hex.AppendEncode(append(id, 0), hash[:hashBytes])), f, text}
 }
 
 // forms gives the forms that an incident uses, each once.

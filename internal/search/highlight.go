@@ -87,7 +87,7 @@ type clauseRange struct {
 
 func newMarker(q Query, a *analyzer) *marker {
 	m := &marker{analyzer: a, query: q, terms: make(map[string]int)}
-	for _, list := range [][]clause{q.strict, q.loose} {
+	for _, list := range [][]Clause{q.strict, q.loose} {
 		for _, c := range list {
 			for _, t := range c.terms {
 				if _, ok := m.terms[t.term]; !ok {
@@ -144,7 +144,7 @@ func (m *marker) highlights(languages []string) []Highlight {
 
 // mark sets the ranges of the texts and tells whether each clause stands in
 // one of them.
-func (m *marker) mark(clauses []clause) bool {
+func (m *marker) mark(clauses []Clause) bool {
 	met := make([]bool, len(clauses))
 	for _, t := range m.texts {
 		t.ranges, t.clauses = nil, 0
@@ -161,7 +161,7 @@ func (m *marker) mark(clauses []clause) bool {
 	return !slices.Contains(met, false)
 }
 
-func (m *marker) markClause(t *markedText, c *clause, number int) {
+func (m *marker) markClause(t *markedText, c *Clause, number int) {
 	if c.field != AnyField && c.field != t.field {
 		return
 	}

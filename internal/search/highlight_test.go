@@ -133,7 +133,7 @@ func checkHighlight(t *testing.T, q Query, text string, h Highlight) {
 		t.Fatalf("fragment %q is not in %q", h.Fragment, text)
 	}
 	wanted := make(map[string]bool)
-	for _, list := range [][]clause{q.strict, q.loose} {
+	for _, list := range [][]Clause{q.strict, q.loose} {
 		for _, c := range list {
 			for _, term := range c.terms {
 				wanted[term.term] = true

@@ -56,10 +56,10 @@ type Options struct {
 	After *Hit
 	// IncidentsOnly leaves out orgs and terms.
 	IncidentsOnly bool
-	// Keep, if not nil, tells which incidents may be in the result. It is
-	// called once for each incident that matches, in no particular order, so
-	// it can also collect them. It must not use the index.
-	Keep func(caseID string) bool
+	// Keep, if not nil, tells by their numbers which incidents may be in the
+	// result. It is called once for each incident that matches, in no
+	// particular order, so it can also collect them. It must not use the index.
+	Keep func(number uint32) bool
 }
 
 // Result of a search.
@@ -84,6 +84,17 @@ type page struct {
 	hits      []Hit // sorted
 	total     int
 	following int // hits after Options.After
+}
+
+// passes counts a hit that is behind the page by its score alone, so that no
+// more of it need be known; false for any other.
+func (p *page) passes(score float64) bool {
+	if len(p.hits) < p.First || p.First > 0 && score >= p.hits[p.First-1].Score || p.After != nil && score >= p.After.Score {
+		return false
+	}
+	p.total++
+	p.following++
+	return true
 }
 
 // offer counts a hit and keeps it where it is among the best.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,16 +69,21 @@ type Index struct {
 	found    Found
 	version  string
 	pool     analyzers
-	ids      idTables
+	recent   recentChanges
 
 	// life is held for reading by whoever uses engine, for writing by Close
 	// and Reset.
 	life   sync.RWMutex
 	engine *scorch.Scorch // nil once closed
 	queue  *index.AnalysisQueue
+	// generation counts the engines that there were; it changes with engine.
+	generation uint64
 
 	// writing is held by a commit. It is taken before life.
 	writing sync.Mutex
+	// commits is the number of the last commit; guarded by writing, once the
+	// index is open.
+	commits uint64
 }
 
 // Open opens the index in a folder, which it makes where it is missing. An
@@ -132,7 +138,7 @@ func (ix *Index) open() error {
 		switch version := string(ix.internal(versionKey)); version {
 		case ix.version:
 			ix.found = FoundIndex
-			return nil
+			return ix.countCommits()
 		case "": // the engine drops what it cannot load, and says nothing
 			ix.found = FoundUnreadable
 		default:
@@ -156,6 +162,9 @@ func (ix *Index) create() error {
 		batch.Update(newFormDocument(f, &ix.pool))
 	}
 	batch.SetInternal(versionKey, []byte(ix.version))
+	ix.commits++
+	ix.recent.forget() // what was there before is gone
+	batch.SetInternal(commitsKey, binary.BigEndian.AppendUint64(nil, ix.commits))
 	if err := ix.engine.Batch(batch); err != nil {
 		_ = ix.stop() // the first error says why
 		return err
@@ -168,6 +177,7 @@ func (ix *Index) create() error {
 var (
 	versionKey  = []byte("version")
 	positionKey = []byte("position")
+	commitsKey  = []byte("commits")
 )
 
 // start starts the engine. Reading damaged files it may panic.
@@ -192,6 +202,7 @@ func (ix *Index) start() (err error) {
 		return err
 	}
 	ix.engine, ix.queue = engine.(*scorch.Scorch), queue
+	ix.generation++
 	return nil
 }
 
@@ -266,6 +277,17 @@ func (ix *Index) internal(key []byte) []byte {
 	return v.Internal()[string(key)]
 }
 
+// countCommits goes on counting where the index on disk has come to.
+func (ix *Index) countCommits() error {
+	v, err := ix.snapshot()
+	if err != nil {
+		return err
+	}
+	defer v.close()
+	ix.commits = v.commits()
+	return nil
+}
+
 // Reset makes the index empty and its position nil.
 func (ix *Index) Reset() error {
 	ix.writing.Lock()
@@ -277,7 +299,6 @@ func (ix *Index) Reset() error {
 	}
 	// What the old engine says at its end is about files that go now.
 	_ = ix.stop()
-	ix.ids.clear() // the numbers of segments begin again
 	err := ix.remove()
 	if err == nil {
 		err = ix.create()

@@ -87,7 +87,7 @@ func TestOpenOtherVersion(t *testing.T) {
 			t.Errorf("other vocabulary: Found() = %v, Position() = %q, want another version, nil", ix.Found(), ix.Position())
 		}
 		if got := matching(t, ix, "outage"); got != nil {
-			t.Errorf("MatchIDs(outage) = %v, want none", got)
+			t.Errorf("matching(outage) = %v, want none", got)
 		}
 		put(t, ix, "here", outage("A-1"))
 		closed(t, ix)
@@ -141,7 +141,7 @@ func TestOpenUnreadable(t *testing.T) {
 			}
 			put(t, ix, "again", outage("A-1"))
 			if got := matching(t, ix, "outage"); !slices.Equal(got, []string{"A-1"}) {
-				t.Errorf("MatchIDs(outage) = %v, want A-1", got)
+				t.Errorf("matching(outage) = %v, want A-1", got)
 			}
 		})
 	}
@@ -170,8 +170,8 @@ func removed(t *testing.T, paths ...string) {
 // TestCheckDamage changes single bytes: Check must see each, and a search over
 // them must not end the program.
 func TestCheckDamage(t *testing.T) {
-	dir, c := t.TempDir(), concepts(t, "Retry storm")
-	ix := opened(t, dir, c)
+	dir := t.TempDir()
+	ix := opened(t, dir, nil) // without a vocabulary there is one segment, and nothing to merge
 	list := make([]*incident.Incident, 100)
 	for i := range list {
 		list[i] = outage(fmt.Sprintf("A-%d", i))
@@ -194,7 +194,7 @@ func TestCheckDamage(t *testing.T) {
 			b[at] ^= 0xff
 			return b
 		})
-		ix := opened(t, dir, c)
+		ix := opened(t, dir, nil)
 		if ix.Found() != FoundIndex {
 			closed(t, ix)
 			t.Fatalf("byte %d: Found() = %v", at, ix.Found())
@@ -240,7 +240,7 @@ func TestOpenLocked(t *testing.T) {
 		t.Errorf("Open(index in use) = %v, want ErrLocked", err)
 	}
 	if got := matching(t, ix, "outage"); !slices.Equal(got, []string{"A-1"}) {
-		t.Errorf("MatchIDs(outage) = %v, want A-1", got)
+		t.Errorf("matching(outage) = %v, want A-1", got)
 	}
 	closed(t, ix)
 }
@@ -257,31 +257,32 @@ func TestReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := matching(t, ix, "outage"); got != nil || ix.Position() != nil {
-			t.Errorf("after Reset: MatchIDs(outage) = %v, Position() = %q, want none, nil", got, ix.Position())
+			t.Errorf("after Reset: matching(outage) = %v, Position() = %q, want none, nil", got, ix.Position())
 		}
 		if r := found(t, ix, "storm", Options{First: 10}); r.Total != 2 {
 			t.Errorf("after Reset: Search(storm) = %v, want the 2 listed terms", r.Hits)
 		}
 		put(t, ix, "again", outage("A-2"))
 		if got := matching(t, ix, "outage"); !slices.Equal(got, []string{"A-2"}) {
-			t.Errorf("after Reset and Commit: MatchIDs(outage) = %v, want A-2", got)
+			t.Errorf("after Reset and Commit: matching(outage) = %v, want A-2", got)
 		}
 	}
 }
 
 func TestClosed(t *testing.T) {
-	ix, err := OpenMemory(nil)
+	x, err := OpenMemory(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	ix := newReadable(x)
 	closed(t, ix)
 	closed(t, ix)
 	b := ix.NewBatch()
 	b.Put(outage("A-1"))
 	_, searched := ix.Search(t.Context(), ParseQuery("a"), Options{})
-	_, matched := ix.MatchIDs(t.Context(), ParseQuery("a"))
+	read := ix.Read(t.Context(), func(*State) error { return nil })
 	for name, err := range map[string]error{
-		"Commit": b.Commit(nil), "Search": searched, "MatchIDs": matched, "Reset": ix.Reset(), "Check": ix.Check(t.Context()),
+		"Commit": b.Commit(nil), "Search": searched, "Read": read, "Reset": ix.Reset(), "Check": ix.Check(t.Context()),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s of a closed index = %v, want ErrClosed", name, err)
@@ -300,8 +301,9 @@ func TestCancel(t *testing.T) {
 	if _, err := ix.Search(ctx, ParseQuery("outage"), Options{First: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Search(cancelled) = %v, want context.Canceled", err)
 	}
-	if _, err := ix.MatchIDs(ctx, ParseQuery("outage")); !errors.Is(err, context.Canceled) {
-		t.Errorf("MatchIDs(cancelled) = %v, want context.Canceled", err)
+	err := ix.Read(ctx, func(s *State) error { return s.Find(&Clause{}, nil, func([]uint32) {}) })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Find(cancelled) = %v, want context.Canceled", err)
 	}
 }
 

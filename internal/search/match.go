@@ -12,7 +12,7 @@ import (
 
 // lookup is one clause in one segment.
 type lookup struct {
-	clause
+	Clause
 	lists []segment.PostingsList
 	// docs are the documents with all terms, wherever these stand.
 	docs *roaring.Bitmap
@@ -21,9 +21,17 @@ type lookup struct {
 	codes [][]int // the places in the document at hand, by term
 }
 
-// lookUp looks up the terms of a clause in a field of the index.
-func lookUp(s *scorch.SegmentSnapshot, field string, c clause) (*lookup, error) {
-	l := &lookup{clause: c}
+// lookUp looks up the terms of a clause in a field of the index; every
+// incident has none.
+func lookUp(s *scorch.SegmentSnapshot, field string, c Clause) (*lookup, error) {
+	l := &lookup{Clause: c}
+	if len(c.terms) == 0 {
+		list, err := postings(s, keyField, everyIncident)
+		if err != nil {
+			return nil, err
+		}
+		l.docs = documents(list)
+	}
 	for _, t := range c.terms {
 		list, err := postings(s, field, t.term)
 		if err != nil {
@@ -39,16 +47,13 @@ func lookUp(s *scorch.SegmentSnapshot, field string, c clause) (*lookup, error) 
 	return l, nil
 }
 
-// certain tells whether every one of docs matches, wherever its terms stand.
-func (c *clause) certain() bool { return len(c.terms) == 1 && c.field == AnyField }
-
 // occurrences counts the places of the clause in one of docs, and tells the
 // number of the document's tokens. Documents are asked for in ascending order,
 // each once.
 func (l *lookup) occurrences(doc uint32) (count, length int, err error) {
 	if l.at == nil {
 		for _, list := range l.lists {
-			l.at = append(l.at, list.Iterator(true, true, !l.certain(), nil))
+			l.at = append(l.at, list.Iterator(true, true, !l.Single(), nil))
 		}
 		l.codes = make([][]int, len(l.lists))
 	}
@@ -65,7 +70,7 @@ func (l *lookup) occurrences(doc uint32) (count, length int, err error) {
 			l.codes[i] = append(l.codes[i], int(place.Pos()))
 		}
 	}
-	if !l.certain() {
+	if !l.Single() {
 		count = l.places(l.codes)
 	}
 	return count, length, nil
@@ -73,7 +78,7 @@ func (l *lookup) occurrences(doc uint32) (count, length int, err error) {
 
 // places counts the places where a clause stands, given the places of its
 // terms in ascending order.
-func (c *clause) places(codes [][]int) int {
+func (c *Clause) places(codes [][]int) int {
 	n := 0
 	for _, code := range codes[0] {
 		if c.field != AnyField && Field(code&(1<<fieldBits-1)) != c.field {
@@ -86,7 +91,7 @@ func (c *clause) places(codes [][]int) int {
 	return n
 }
 
-func (c *clause) standsAt(code int, codes [][]int) bool {
+func (c *Clause) standsAt(code int, codes [][]int) bool {
 	for i, t := range c.terms[1:] {
 		if _, ok := slices.BinarySearch(codes[i+1], code+t.at<<fieldBits); !ok {
 			return false
@@ -116,7 +121,7 @@ func (a ascending) has(doc uint32) bool {
 }
 
 // newMatcher looks up clauses in textField or nameField.
-func newMatcher(s *scorch.SegmentSnapshot, field string, wanted, excluded []clause) (*matcher, error) {
+func newMatcher(s *scorch.SegmentSnapshot, field string, wanted, excluded []Clause) (*matcher, error) {
 	m := &matcher{segment: s}
 	for _, c := range wanted {
 		l, err := lookUp(s, field, c)
@@ -164,14 +169,14 @@ func (m *matcher) candidates(loose bool) (*roaring.Bitmap, error) {
 		all = some
 	}
 	if all == nil {
-		list, err := postings(m.segment, keyField, everyIncident)
+		l, err := lookUp(m.segment, textField, Clause{})
 		if err != nil {
 			return nil, err
 		}
-		all = documents(list)
+		all = l.docs
 	}
 	for _, l := range m.excluded {
-		if l.certain() {
+		if l.Single() {
 			all = roaring.AndNot(all, l.docs)
 		}
 	}
@@ -227,7 +232,7 @@ func (m *matcher) each(ctx context.Context, loose bool, w *weigher, yield func(m
 func (m *matcher) match(doc uint32, loose bool, w *weigher) (found match, ok bool, err error) {
 	found.doc = doc
 	for _, l := range m.excluded {
-		if l.certain() || !l.docs.Contains(doc) {
+		if l.Single() || !l.docs.Contains(doc) {
 			continue
 		}
 		if n, _, err := l.occurrences(doc); n > 0 || err != nil {
@@ -238,7 +243,7 @@ func (m *matcher) match(doc uint32, loose bool, w *weigher) (found match, ok boo
 		n, length := 0, 0
 		switch {
 		case loose && !l.docs.Contains(doc): // a strict search has candidates with all terms
-		case w == nil && l.certain():
+		case w == nil && l.Single():
 			n = 1
 		default:
 			if n, length, err = l.occurrences(doc); err != nil {
@@ -284,7 +289,7 @@ type weigher struct {
 	least float64
 }
 
-func newWeigher(matchers []*matcher, incidents int, clauses []clause) *weigher {
+func newWeigher(matchers []*matcher, incidents int, clauses []Clause) *weigher {
 	w := &weigher{}
 	met, sum := 0, 0.0
 	for i := range clauses {
@@ -300,7 +305,7 @@ func newWeigher(matchers []*matcher, incidents int, clauses []clause) *weigher {
 			sum += weight
 		}
 	}
-	if met > 0 && !slices.ContainsFunc(clauses, func(c clause) bool { return c.required }) {
+	if met > 0 && !slices.ContainsFunc(clauses, func(c Clause) bool { return c.required }) {
 		w.least = sum / float64(met) * (1 - 1e-9)
 	}
 	return w

@@ -274,7 +274,7 @@ func (o *oracle) relax(items []oracleItem, q Query, incidentsOnly bool, a *oracl
 }
 
 // withTerms counts the incidents with all terms of a clause anywhere.
-func (o *oracle) withTerms(c clause) int {
+func (o *oracle) withTerms(c Clause) int {
 	n := 0
 	for _, texts := range o.incidents {
 		missing := slices.ContainsFunc(c.terms, func(t placedTerm) bool {
@@ -385,7 +385,7 @@ func TestSearchOracle(t *testing.T) {
 	}
 }
 
-func compareWithOracle(t *testing.T, o *oracle, items []oracleItem, query string, indexes ...*Index) {
+func compareWithOracle(t *testing.T, o *oracle, items []oracleItem, query string, indexes ...*readable) {
 	t.Helper()
 	for _, incidentsOnly := range []bool{false, true} {
 		options := Options{First: 1000, IncidentsOnly: incidentsOnly}
@@ -406,7 +406,7 @@ func compareWithOracle(t *testing.T, o *oracle, items []oracleItem, query string
 			}
 		}
 		if diff := cmp.Diff(expected.Strict, matching(t, indexes[1], query)); diff != "" {
-			t.Errorf("MatchIDs(%q) (-oracle +got):\n%s", query, diff)
+			t.Errorf("matching(%q) (-oracle +got):\n%s", query, diff)
 		}
 	}
 }

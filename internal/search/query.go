@@ -22,33 +22,15 @@ type Query struct {
 	// strict holds what a document must have, all of it; loose what it may
 	// have instead where the documents with all are too few, nil where there
 	// is nothing to loosen.
-	strict, loose []clause
+	strict, loose []Clause
 	// excluded holds what it must not have.
-	excluded []clause
+	excluded []Clause
 	// words are the tokens of the words and phrases, to be compared with
 	// labels; nil in place of a word ends a row of words.
 	words [][]string
 	// written is the query as written, without blanks around it.
 	written   string
 	truncated bool
-}
-
-// clause is one thing to look for: terms at fixed distances in one field.
-type clause struct {
-	field Field
-	// terms, the first at 0. They are the ones needed to be sure of the
-	// others: of the bigrams of a run every second one, and the last.
-	terms []placedTerm
-	// size is the number of tokens, the needless ones included.
-	size int
-	// required tells that a loose clause may not be missing.
-	required bool
-}
-
-// placedTerm is a term and its distance from the first one.
-type placedTerm struct {
-	term string
-	at   int
 }
 
 // ParseQuery reads a query:
@@ -87,6 +69,12 @@ func firstRunes(s string, n int) string {
 
 // Empty tells whether the query has no word at all, so that it finds nothing.
 func (q Query) Empty() bool { return len(q.strict) == 0 && len(q.excluded) == 0 }
+
+// Wanted gives the clauses that a document must match, all of them.
+func (q Query) Wanted() []Clause { return q.strict }
+
+// Excluded gives the clauses that it must not match, none of them.
+func (q Query) Excluded() []Clause { return q.excluded }
 
 // Truncated tells whether the query was too long to be read to its end.
 func (q Query) Truncated() bool { return q.truncated }
@@ -285,8 +273,8 @@ func (r run) text() string {
 }
 
 // clauseOf makes a clause of runs side by side.
-func clauseOf(f Field, runs []run) clause {
-	c := clause{field: f}
+func clauseOf(f Field, runs []run) Clause {
+	c := Clause{field: f}
 	from := runs[0].tokens[0].at
 	for _, r := range runs {
 		for i, t := range r.tokens {

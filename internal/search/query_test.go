@@ -9,7 +9,7 @@ import (
 
 // clauses writes clauses as `title:leap+2second`, each term but the first with
 // its distance.
-func clauses(list []clause) string {
+func clauses(list []Clause) string {
 	var out []string
 	for _, c := range list {
 		var b strings.Builder
@@ -137,7 +137,7 @@ func FuzzParseQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		q := ParseQuery(s)
 		terms := 0
-		for _, list := range [][]clause{q.strict, q.excluded, q.loose} {
+		for _, list := range [][]Clause{q.strict, q.excluded, q.loose} {
 			for _, c := range list {
 				terms += len(c.terms)
 				if len(c.terms) == 0 || c.terms[0].at != 0 || c.size < len(c.terms) {

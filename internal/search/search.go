@@ -1,8 +1,8 @@
 package search
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -23,78 +23,30 @@ const nameFactor = 0.5
 // Search finds incidents, orgs and terms. The order and the scores are the
 // same in every index with the same documents. The error is that of the
 // context, ErrClosed or ErrCorrupt.
-func (ix *Index) Search(ctx context.Context, q Query, o Options) (*Result, error) {
-	r, err := ix.search(ctx, q, o)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", readError(ctx, err))
-	}
-	return r, nil
-}
-
-func (ix *Index) search(ctx context.Context, q Query, o Options) (r *Result, err error) {
-	ix.life.RLock()
-	defer ix.life.RUnlock()
-	v, err := ix.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer v.close()
-	defer recoverDamage(&err)
-	if q.Empty() {
-		return &Result{}, nil
-	}
+func (r *Reader) Search(ctx context.Context, q Query, o Options) (result *Result, err error) {
 	o.First = max(0, o.First)
-	s := &searcher{view: v, ctx: ctx, query: q, page: page{Options: o}, names: make(map[name]Hit)}
-	if err := s.run(); err != nil {
-		return nil, err
-	}
-	return &Result{
-		Hits:         s.page.hits,
-		Total:        s.page.total,
-		More:         s.page.following > len(s.page.hits),
-		Relaxed:      s.relaxed,
-		ExpandedWith: s.expandedWith,
-	}, nil
-}
-
-// MatchIDs gives the ids of all incidents that have everything that a query
-// asks for, in no particular order. There is no wider search where they are
-// few.
-func (ix *Index) MatchIDs(ctx context.Context, q Query) ([]string, error) {
-	ids, err := ix.matchIDs(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", readError(ctx, err))
-	}
-	return ids, nil
-}
-
-func (ix *Index) matchIDs(ctx context.Context, q Query) (ids []string, err error) {
-	ix.life.RLock()
-	defer ix.life.RUnlock()
-	v, err := ix.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer v.close()
-	defer recoverDamage(&err)
-	if q.Empty() {
-		return nil, nil
-	}
-	for _, s := range v.Segments() {
-		m, err := newMatcher(s, textField, q.strict, q.excluded)
-		if err != nil {
-			return nil, err
+	err = r.Read(ctx, func(s *State) error {
+		if q.Empty() {
+			result = &Result{}
+			return nil
 		}
-		table, err := v.ids.of(v, s)
-		if err != nil {
-			return nil, err
+		if err := s.open(); err != nil {
+			return err // before Keep was called
 		}
-		err = m.each(ctx, false, nil, func(found match) { ids = append(ids, table.id(found.doc)[1:]) })
-		if err != nil {
-			return nil, err
+		run := &searcher{State: s, query: q, page: page{Options: o}, names: make(map[name]Hit)}
+		if err := run.run(); err != nil {
+			return err
 		}
-	}
-	return ids, nil
+		result = &Result{
+			Hits:         run.page.hits,
+			Total:        run.page.total,
+			More:         run.page.following > len(run.page.hits),
+			Relaxed:      run.relaxed,
+			ExpandedWith: run.expandedWith,
+		}
+		return nil
+	})
+	return result, err
 }
 
 // name identifies an org or a term.
@@ -105,8 +57,7 @@ type name struct {
 
 // searcher carries out one search.
 type searcher struct {
-	*view
-	ctx   context.Context // of the one call that the searcher serves
+	*State
 	query Query
 	page  page
 
@@ -146,12 +97,12 @@ func (s *searcher) mayRelax() bool {
 
 // scan finds the documents with all of the clauses, or with some of them those
 // that were not found before.
-func (s *searcher) scan(wanted []clause, loose bool) error {
+func (s *searcher) scan(wanted []Clause, loose bool) error {
 	matchers, err := s.matchers(textField, wanted)
 	if err != nil {
 		return err
 	}
-	incidents, err := s.count(keyField, everyIncident)
+	incidents, err := s.view.count(keyField, everyIncident)
 	if err != nil {
 		return err
 	}
@@ -177,9 +128,9 @@ func (s *searcher) scan(wanted []clause, loose bool) error {
 }
 
 // matchers gives a matcher for each segment.
-func (s *searcher) matchers(field string, wanted []clause) ([]*matcher, error) {
+func (s *searcher) matchers(field string, wanted []Clause) ([]*matcher, error) {
 	var list []*matcher
-	for _, seg := range s.Segments() {
+	for _, seg := range s.view.Segments() {
 		if err := s.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -201,41 +152,45 @@ func (s *searcher) incidents(m *matcher, i int, loose bool, w *weigher) error {
 	if err != nil {
 		return err
 	}
-	ids, err := s.ids.of(s.view, m.segment)
-	if err != nil {
-		return err
-	}
+	numbers := s.tables[i].numbers
 	return m.each(s.ctx, loose, w, func(found match) {
+		number := numbers[found.doc]
 		switch {
+		case number == noNumber:
+			return
 		case loose && s.found[i].Contains(found.doc):
 			return
 		case !loose && s.mayRelax():
 			s.found[i].Add(found.doc)
 		}
-		h := Hit{ID: ids.id(found.doc)[1:], Partial: loose}
-		h.Score = found.relevance / (found.relevance + halfRelevance)
+		if s.page.Keep != nil && !s.page.Keep(number) {
+			return
+		}
+		score := found.relevance / (found.relevance + halfRelevance)
 		switch {
 		case loose:
-			h.Score *= found.matched / w.total
+			score *= found.matched / w.total
 		case exact.Contains(found.doc):
-			h.Score += 2
+			score += 2
 		default:
-			h.Score++
+			score++
 		}
-		if s.page.Keep == nil || s.page.Keep(h.ID) {
-			s.page.offer(h)
+		if !s.page.passes(score) {
+			s.page.offer(Hit{ID: s.reader.numbers.CaseID(number), Score: score, Partial: loose})
 		}
 	})
 }
 
 // forms notes the orgs and terms that forms of the segment name.
 func (s *searcher) forms(m *matcher, loose bool, w *weigher) error {
-	ids, err := s.ids.of(s.view, m.segment)
-	if err != nil {
-		return err
-	}
-	return m.each(s.ctx, loose, w, func(found match) {
-		kind, term := named(ids.id(found.doc))
+	var failed error
+	err := m.each(s.ctx, loose, w, func(found match) {
+		id, err := m.segment.DocID(uint64(found.doc))
+		if err != nil {
+			failed = err
+			return
+		}
+		kind, term := named(string(id))
 		n := name{kind, term}
 		h := Hit{Kind: kind, ID: term.Slug, Vocabulary: term.Vocabulary, Partial: loose}
 		h.Score = nameFactor * min(1, float64(found.tokens)/float64(max(1, found.length)))
@@ -251,4 +206,5 @@ func (s *searcher) forms(m *matcher, loose bool, w *weigher) error {
 			s.names[n] = h
 		}
 	})
+	return cmp.Or(failed, err)
 }

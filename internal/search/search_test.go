@@ -27,7 +27,7 @@ func names(r *Result) []string {
 	return list
 }
 
-func small(t *testing.T) *Index {
+func small(t *testing.T) *readable {
 	ix := memory(t, concepts(t, "Retry storm"))
 	put(t, ix, "x",
 		&incident.Incident{
@@ -246,7 +246,8 @@ func TestKeep(t *testing.T) {
 			}
 		}
 		asked := make(map[string]int)
-		r := found(t, ix, query, Options{First: 1000, IncidentsOnly: true, Keep: func(id string) bool {
+		r := found(t, ix, query, Options{First: 1000, IncidentsOnly: true, Keep: func(n uint32) bool {
+			id := ix.numbers.CaseID(n)
 			asked[id]++
 			return even(id)
 		}})
@@ -270,12 +271,16 @@ func TestKeep(t *testing.T) {
 // TestKeepRelaxes checks that hits count as too few after the set is applied.
 func TestKeepRelaxes(t *testing.T) {
 	ix := small(t)
-	r := found(t, ix, "database overloaded", Options{First: 10, IncidentsOnly: true, Keep: func(id string) bool { return id == "A-2" }})
+	r := found(t, ix, "database overloaded", Options{First: 10, IncidentsOnly: true, Keep: func(n uint32) bool { return ix.numbers.CaseID(n) == "A-2" }})
 	if r.Total != 0 || r.Relaxed {
 		t.Errorf("Search in a set without a hit = %v, relaxed %v, want nothing", r.Hits, r.Relaxed)
 	}
 	asked := make(map[string]int)
-	r = found(t, ix, "second attempt", Options{First: 10, IncidentsOnly: true, Keep: func(id string) bool { asked[id]++; return id == "B-1" }})
+	r = found(t, ix, "second attempt", Options{First: 10, IncidentsOnly: true, Keep: func(n uint32) bool {
+		id := ix.numbers.CaseID(n)
+		asked[id]++
+		return id == "B-1"
+	}})
 	want := map[string]int{"A-2": 1}
 	if diff := cmp.Diff(want, asked); diff != "" || r.Total != 0 {
 		t.Errorf("Search = %v, asked for (-want +got):\n%s", r.Hits, diff)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +16,9 @@ import (
 // view is one state of the index, unchanged until it is closed.
 type view struct {
 	*scorch.IndexSnapshot
-	ids *idTables
+	// generation tells apart segments from before and after a Reset, which
+	// have the same numbers.
+	generation uint64
 }
 
 // snapshot gives a view of the newest state. The caller holds life.
@@ -27,11 +30,20 @@ func (ix *Index) snapshot() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &view{r.(*scorch.IndexSnapshot), &ix.ids}, nil
+	return &view{r.(*scorch.IndexSnapshot), ix.generation}, nil
 }
 
 // close releases the view, and with it all memory that came from it.
 func (v *view) close() { _ = v.Close() }
+
+// commits gives the number of commits that led here.
+func (v *view) commits() uint64 {
+	b := v.Internal()[string(commitsKey)]
+	if len(b) != 8 {
+		return 0 // of an index that did not count them, or without any
+	}
+	return binary.BigEndian.Uint64(b)
+}
 
 // postings gives the documents of a segment with a term; deleted ones are
 // left out of everything that the list gives.
