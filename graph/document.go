@@ -22,7 +22,9 @@ import (
 type documents struct {
 	coercion
 	rules *rules.Rules
-	valid *lru[string, *document]
+	// trusted are valid documents by their text that are kept in any case.
+	trusted map[string]*document
+	valid   *lru[string, *document]
 }
 
 // document is one that is valid.
@@ -85,7 +87,15 @@ const maxErrors = 20
 func newDocuments(c coercion) *documents {
 	r := rules.NewDefaultRules()
 	r.AddRule(scalarLiterals.Name, scalarLiterals.RuleFunc)
-	return &documents{c, r, newLRU[string, *document](documentMemory)}
+	return &documents{coercion: c, rules: r, valid: newLRU[string, *document](documentMemory)}
+}
+
+// get gives a document that is known to be valid.
+func (d *documents) get(text string) (*document, bool) {
+	if doc := d.trusted[text]; doc != nil {
+		return doc, true
+	}
+	return d.valid.get(text)
 }
 
 // parse parses a document that is not known to be valid.
@@ -108,9 +118,17 @@ func (d *documents) parse(text string) (*ast.QueryDocument, *gqlerror.Error) {
 	return doc, nil
 }
 
-// validate checks a parsed document, its size first, and keeps it if it is
-// valid.
+// validate checks a parsed document, and keeps it if it is valid.
 func (d *documents) validate(text string, parsed *ast.QueryDocument) (*document, gqlerror.List) {
+	doc, errs := d.check(text, parsed)
+	if errs == nil {
+		d.valid.add(text, doc, len(text)*parsedBytes)
+	}
+	return doc, errs
+}
+
+// check checks a parsed document, its size first.
+func (d *documents) check(text string, parsed *ast.QueryDocument) (*document, gqlerror.List) {
 	if err := checkShape(parsed, d.limits); err != nil {
 		return nil, gqlerror.List{asRequestError(err)}
 	}
@@ -131,9 +149,7 @@ func (d *documents) validate(text string, parsed *ast.QueryDocument) (*document,
 	if err := d.checkLiterals(parsed); err != nil {
 		return nil, gqlerror.List{asRequestError(err)}
 	}
-	doc := d.newDocument(text, parsed)
-	d.valid.add(text, doc, len(text)*parsedBytes)
-	return doc, nil
+	return d.newDocument(text, parsed), nil
 }
 
 // lru keeps values by name up to a total size, and drops what was not asked

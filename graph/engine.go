@@ -22,23 +22,28 @@ import (
 // fields there is the budget of the operation alone.
 type engine struct {
 	*executor.Executor
-	schema    graphql.ExecutableSchema
-	plain     bool // all operations go through the executor; for tests
-	coercion  coercion
-	limits    *view.Limits
-	documents *documents
-	persisted *persisted
+	schema      graphql.ExecutableSchema
+	plain       bool // all operations go through the executor; for tests
+	coercion    coercion
+	limits      *view.Limits
+	documents   *documents
+	persisted   *persisted
+	trusted     *TrustedDocuments
+	onlyTrusted bool
 }
 
-func newEngine(schema graphql.ExecutableSchema, limits *view.Limits, p presenter) *engine {
+func newEngine(schema graphql.ExecutableSchema, limits *view.Limits, p presenter, trusted *TrustedDocuments, onlyTrusted bool) *engine {
 	e := &engine{
-		Executor:  executor.New(schema),
-		schema:    schema,
-		coercion:  coercion{schema.Schema(), limits},
-		limits:    limits,
-		documents: newDocuments(coercion{schema.Schema(), limits}),
-		persisted: newPersisted(),
+		Executor:    executor.New(schema),
+		schema:      schema,
+		coercion:    coercion{schema.Schema(), limits},
+		limits:      limits,
+		documents:   newDocuments(coercion{schema.Schema(), limits}),
+		persisted:   newPersisted(),
+		trusted:     trusted,
+		onlyTrusted: onlyTrusted,
 	}
+	e.documents.trusted = trusted.parsed
 	e.SetErrorPresenter(p.present)
 	e.SetRecoverFunc(recovered)
 	return e
@@ -75,12 +80,12 @@ func (e *engine) CreateOperationContext(ctx context.Context, params *graphql.Raw
 		ResolverMiddleware:     func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
 		RootResolverMiddleware: func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler { return next(ctx) },
 	}
-	hash, failed := e.persisted.resolve(params)
+	hash, failed := e.resolve(params)
+	oc.RawQuery = params.Query
 	if failed != nil {
 		return oc, gqlerror.List{failed}
 	}
-	oc.RawQuery = params.Query
-	doc, valid := e.documents.valid.get(params.Query)
+	doc, valid := e.documents.get(params.Query)
 	if valid {
 		oc.Doc = doc.QueryDocument
 	} else if oc.Doc, failed = e.documents.parse(params.Query); failed != nil {
@@ -94,8 +99,8 @@ func (e *engine) CreateOperationContext(ctx context.Context, params *graphql.Raw
 		if doc, errs = e.documents.validate(params.Query, oc.Doc); errs != nil {
 			return oc, errs
 		}
-		e.persisted.keep(hash, params.Query)
 	}
+	e.persisted.keep(hash, params.Query)
 	var err error
 	if oc.Variables, err = e.coercion.variables(oc.Operation, params.Variables); err != nil {
 		return oc, gqlerror.List{asRequestError(err)}

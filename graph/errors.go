@@ -36,6 +36,8 @@ const (
 	codeUnsupported       = "OPERATION_NOT_SUPPORTED"
 	codePersistedNotFound = "PERSISTED_QUERY_NOT_FOUND"
 	codePersistedMismatch = "PERSISTED_QUERY_MISMATCH"
+	codeUnknownDocument   = "UNKNOWN_DOCUMENT"
+	codeUntrustedDocument = "UNTRUSTED_DOCUMENT"
 	codeMethod            = "METHOD_NOT_ALLOWED"
 	codeNotAcceptable     = "NOT_ACCEPTABLE"
 	codeUnsupportedMedia  = "UNSUPPORTED_MEDIA_TYPE"
@@ -120,8 +122,17 @@ func cutMessage(s string) string { return fmt.Sprintf("%.*s", maxMessage, s) }
 
 func shortened(s string) string { return fmt.Sprintf("%.*s", maxEcho, s) }
 
+// naming adds to extensions the limit that is behind an error, as in
+// service.limits.
+func naming(extensions map[string]any, limit string, most int) {
+	extensions["limit"], extensions["max"] = limit, most
+}
+
 // presenter shows errors to clients and logs those that they must not see.
-type presenter struct{ log *slog.Logger }
+type presenter struct {
+	log    *slog.Logger
+	limits *view.Limits
+}
 
 // present is gqlgen's ErrorPresenterFunc. It makes nothing of an error when
 // the operation has had enough of them.
@@ -143,6 +154,9 @@ func (p presenter) show(ctx context.Context, err error) *gqlerror.Error {
 	}
 	message, extensions, ok := classify(err)
 	if ok {
+		if extensions["code"] == codeTimeout {
+			naming(extensions, "timeoutMs", p.limits.TimeoutMs())
+		}
 		shown.Message, shown.Extensions = cutMessage(message), extensions
 		return shown
 	}

@@ -46,7 +46,9 @@ func FuzzPost(f *testing.F) {
 	f.Add(`{"query":"{ __schema { types { name fields { name type { name ofType { name } } } } } }"}`)
 	f.Add(`{"query":"query A($a: [IncidentOrder!]) { incidents(orderBy: $a) { nodes { id } } } query B { __typename }","operationName":"A","variables":{"a":{"field":"DATE"}}}`)
 	f.Add(`{"query":"{ ...F } fragment F on Query { ...F service { version } }","extensions":{"persistedQuery":{"version":1,"sha256Hash":"x"}}}`)
-	h := testHandler(f, Config{})
+	f.Add(`{"documentId":"count","variables":{"a":1}}`)
+	f.Add(`{"documentId":"count","query":"{ __typename }"}`)
+	h := testHandler(f, Config{TrustedDocuments: trust(f, manifestOf(f, "count", countDocument))})
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 		r.Header.Set("Content-Type", typeJSON)
@@ -81,6 +83,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		`{"query":"{ a }"}`, ` {"query":"\u00e9\n\"","operationName":null,"variables":null,"extensions":{}} `, `{}`, `null`, `[]`, `"a"`, ``, `{"query":"a"}x`,
 		`{"variables":{"a":1.50,"b":[1e400,{"c":null}],"d":"x"},"other":[1,{"a":"b"}]}`, `{"query":1}`, `{"variables":[]}`, `{"query":"a","query":"b"}`,
 		`{"Query":"a"}`, "{\"query\":\"\xff\"}", `{"extensions":{"persistedQuery":{"version":1}}}`,
+		`{"documentId":"a"}`, `{"documentId":"sha256:0","extensions":{"documentId":"b","c":1}}`, `{"documentId":null}`, `{"documentId":1}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -96,9 +99,9 @@ func FuzzDecodeRequest(f *testing.F) {
 		if err := json.Unmarshal(body, &members); err != nil || members == nil {
 			t.Fatalf("decodeRequest(%q) takes what encoding/json does not: %v", body, err)
 		}
-		want := &graphql.RawParams{}
+		want, id := &graphql.RawParams{}, ""
 		for name, to := range map[string]any{
-			"query": &want.Query, "operationName": &want.OperationName, "variables": &want.Variables, "extensions": &want.Extensions,
+			"query": &want.Query, "documentId": &id, "operationName": &want.OperationName, "variables": &want.Variables, "extensions": &want.Extensions,
 		} {
 			if raw, ok := members[name]; ok {
 				d := json.NewDecoder(bytes.NewReader(raw))
@@ -107,6 +110,12 @@ func FuzzDecodeRequest(f *testing.F) {
 					t.Fatalf("%s of %q: %v", name, body, err)
 				}
 			}
+		}
+		if id != "" {
+			if want.Extensions == nil {
+				want.Extensions = make(map[string]any)
+			}
+			want.Extensions["documentId"] = documentID(id)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("decodeRequest(%q) (-want +got):\n%s", body, diff)
@@ -125,6 +134,7 @@ func TestDecodeRequestRefuses(t *testing.T) {
 		`[]`:                          "JSON object",
 		`{"query":1}`:                 "query must be a string",
 		`{"operationName":{}}`:        "operationName must be a string",
+		`{"documentId":5}`:            "documentId must be a string",
 		`{"variables":[]}`:            "variables must be an object",
 		`{"extensions":"a"}`:          "extensions must be an object",
 	} {

@@ -2,19 +2,19 @@
 // analysis, search and ingest.
 //
 // A request passes, in this order: the media type of its answer (negotiate),
-// its message (request), the response cache (question, cache), the engine's
-// checks, each bounding the work of the next one (document, shape, input,
-// coerce, cost), a view of the newest state (transport), package direct or, where
-// that gives up, gqlgen's executor, and the answer (response). The view is closed
-// before the answer goes out, so a slow client holds nothing.
+// its message (request), the response cache (question, cache), the document
+// where the request only names one (trusted, persisted), the engine's checks,
+// each bounding the work of the next one (document, shape, input, coerce, cost),
+// a view of the newest state (transport), package direct or, where that gives
+// up, gqlgen's executor, and the answer (response). The view is closed before
+// the answer goes out, so a slow client holds nothing.
 //
 // The sub-packages: view holds the Go types of the schema, scalar those of
 // its scalars; generated and model are made from schema.graphqls and gqlgen.yml
 // by gqlgen and by a plugin of package direct's, with `go generate ./graph`.
 //
 // What comes later has its places: transports for subscriptions beside the
-// one for GET and POST, trusted documents in engine.CreateOperationContext
-// beside the persisted ones.
+// one for GET and POST.
 package graph
 
 import (
@@ -55,6 +55,10 @@ type Config struct {
 	// ResponseCacheBytes bounds the memory that the response cache takes; 0,
 	// or less, is no cache. DefaultResponseCacheBytes suits a server.
 	ResponseCacheBytes int
+	// TrustedDocuments may be nil; requests can name them by their ids.
+	TrustedDocuments *TrustedDocuments
+	// OnlyTrusted refuses every request for another document.
+	OnlyTrusted bool
 	// DraftStatus gives the status codes of the 2026 draft of GraphQL over
 	// HTTP instead of those that today's audits ask for; see statusOf.
 	DraftStatus bool
@@ -80,12 +84,16 @@ func NewHandler(cfg Config) http.Handler {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	h := &handler{presenter: presenter{log}}
-	h.engine = newEngine(executableSchema(), &settings.Limits, h.presenter)
+	trusted := cfg.TrustedDocuments
+	if trusted == nil {
+		trusted = &TrustedDocuments{}
+	}
+	h := &handler{presenter: presenter{log, &settings.Limits}}
+	h.engine = newEngine(executableSchema(), &settings.Limits, h.presenter, trusted, cfg.OnlyTrusted)
 	h.transports = []graphql.Transport{&httpTransport{
 		ingester: cfg.Ingester,
 		settings: settings,
-		salt:     saltOf(settings, cfg.Ingester.Concepts()),
+		salt:     saltOf(settings, cfg.Ingester.Concepts(), trusted, cfg.OnlyTrusted),
 		answers:  newAnswers(cfg.ResponseCacheBytes),
 		present:  h.presenter,
 		draft:    cfg.DraftStatus,

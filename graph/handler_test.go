@@ -1,13 +1,16 @@
 package graph
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -195,6 +198,9 @@ func TestPersistedQueries(t *testing.T) {
 		{"not valid was not kept", "", `{"version":1,"sha256Hash":"` + hashOf("{ nope }") + `"}`, codePersistedNotFound},
 		{"sent along", query, `{"version":1,"sha256Hash":"` + hash + `"}`, ""},
 		{"known", "", `{"version":1,"sha256Hash":"` + hash + `"}`, ""},
+		{"without a hash", `{ service { revision } }`, `null`, ""},
+		{"sent along, when it is known to be valid", `{ service { revision } }`, `{"version":1,"sha256Hash":"` + hashOf(`{ service { revision } }`) + `"}`, ""},
+		{"known after that", "", `{"version":1,"sha256Hash":"` + hashOf(`{ service { revision } }`) + `"}`, ""},
 		{"another version", "", `{"version":2,"sha256Hash":"` + hash + `"}`, codeBadRequest},
 		{"another shape", "", `{"version":"x","sha256Hash":[1]}`, codeBadRequest},
 		{"no object", query, `5`, codeBadRequest},
@@ -287,8 +293,42 @@ func (panicking) Do(http.ResponseWriter, *http.Request, graphql.GraphExecutor) {
 	panic("secret 2")
 }
 
+// names tells whether an answer's first error names the limit behind it.
+func names(a answer, limit string, most float64) bool {
+	return len(a.Errors) > 0 && a.Errors[0].Extensions["limit"] == limit && a.Errors[0].Extensions["max"] == most
+}
+
+// TestSlowBody sends a body that does not end to a real server.
+func TestSlowBody(t *testing.T) {
+	server := httptest.NewServer(testHandler(t, Config{Limits: Limits{Timeout: 50 * time.Millisecond}}))
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var a answer
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusRequestTimeout || a.code() != codeRequestTimeout || !names(a, "timeoutMs", 50) {
+		t.Errorf("answer = %d %+v, want %d, %s and the limit", resp.StatusCode, a, http.StatusRequestTimeout, codeRequestTimeout)
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	h := testHandler(t, Config{Limits: Limits{Timeout: time.Nanosecond}})
+	if a := decodeAnswer(t, post(t, h, "{ incidents { totalCount } }", nil)); !names(a, "timeoutMs", 0) {
+		t.Errorf("the error is %+v, want one that names timeoutMs", a.Errors)
+	}
 	w := post(t, h, "{ incidents { totalCount } }", nil)
 	if a := decodeAnswer(t, w); w.Code != http.StatusServiceUnavailable || a.code() != codeTimeout {
 		t.Errorf("answer = %d %s, want %d and %s", w.Code, w.Body, http.StatusServiceUnavailable, codeTimeout)
@@ -328,6 +368,8 @@ func TestOverload(t *testing.T) {
 	w := exchange(h, "GET", getURL("query", "{ service { version } }"), "")
 	if a := decodeAnswer(t, w); w.Code != http.StatusServiceUnavailable || a.code() != codeOverloaded || w.Header().Get("Retry-After") != "1" {
 		t.Errorf("second operation = %d %s, want %d, %s and Retry-After", w.Code, w.Body, http.StatusServiceUnavailable, codeOverloaded)
+	} else if !names(a, "maxConcurrent", 1) {
+		t.Errorf("second operation = %s, want the limit in it", w.Body)
 	}
 	close(leave)
 	if w := <-done; w.Code != http.StatusOK {

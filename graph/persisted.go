@@ -13,6 +13,12 @@ import (
 // only where the server does not know the hash.
 type persisted struct{ known *lru[string, string] }
 
+// What a request carries for them in its extensions.
+const (
+	persistedQueryName    = "persistedQuery"
+	persistedQueryVersion = "1"
+)
+
 // persistedMemory bounds the texts and their hashes.
 const persistedMemory = 8 << 20
 
@@ -22,7 +28,7 @@ func newPersisted() *persisted { return &persisted{newLRU[string, string](persis
 // gives the hash under which to keep the request's document once it has
 // proved valid, "" for none.
 func (p *persisted) resolve(params *graphql.RawParams) (hash string, err *gqlerror.Error) {
-	extension, ok := params.Extensions["persistedQuery"]
+	extension, ok := params.Extensions[persistedQueryName]
 	if !ok || extension == nil {
 		if params.Query == "" {
 			return "", requestError(codeBadRequest, "the request has no query")
@@ -35,7 +41,7 @@ func (p *persisted) resolve(params *graphql.RawParams) (hash string, err *gqlerr
 	switch {
 	case !ok || len(hash) != 2*sha256.Size:
 		return "", requestError(codeBadRequest, "extensions.persistedQuery must have a version and a sha256Hash")
-	case version.String() != "1":
+	case version.String() != persistedQueryVersion:
 		return "", requestError(codeBadRequest, "extensions.persistedQuery.version must be 1")
 	case params.Query == "":
 		if params.Query, ok = p.known.get(hash); !ok {

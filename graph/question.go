@@ -40,10 +40,10 @@ func (t *httpTransport) questionOf(r *http.Request, m *message, mediaType string
 	language := listHeader(r.Header, "Accept-Language")
 	const room = 256 // for the flags, the lengths and, later, the position
 	q.text = make([]byte, 0, len(t.salt)+len(mediaType)+len(language)+len(m.body)+
-		len(m.query)+len(m.operationName)+len(m.variables)+len(m.extensions)+room)
+		len(m.query)+len(m.documentID)+len(m.operationName)+len(m.variables)+len(m.extensions)+room)
 	q.text = append(q.text, t.salt[:]...)
 	q.text = append(q.text, flags[:]...)
-	for _, part := range [...]string{mediaType, language, everyone, m.query, m.operationName, m.variables, m.extensions} {
+	for _, part := range [...]string{mediaType, language, everyone, m.query, m.documentID, m.operationName, m.variables, m.extensions} {
 		q.text = binary.BigEndian.AppendUint32(q.text, uint32(len(part)))
 		q.text = append(q.text, part...)
 	}
@@ -53,12 +53,12 @@ func (t *httpTransport) questionOf(r *http.Request, m *message, mediaType string
 
 // saltOf sums up what answers depend on that is the same for all requests to
 // one server, and may be another after a restart.
-func saltOf(s *view.Settings, concepts *incident.Concepts) key {
+func saltOf(s *view.Settings, concepts *incident.Concepts, trusted *TrustedDocuments, onlyTrusted bool) key {
 	list, err := json.Marshal(concepts.All())
 	if err != nil {
 		panic(err) // strings and numbers
 	}
-	return sha256.Sum256(fmt.Appendf(list, "%q %+v", s.Version, s.Limits))
+	return sha256.Sum256(fmt.Appendf(list, "%q %+v %x %t", s.Version, s.Limits, trusted.manifest, onlyTrusted))
 }
 
 // key names the answer to a question in one state of the store.

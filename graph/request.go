@@ -39,9 +39,9 @@ func tooLarge(limits *view.Limits, n int64) *failure {
 // message is a request as it came, before it is decoded: equal messages ask
 // for the same.
 type message struct {
-	post                                        bool
-	body                                        []byte // of a POST
-	query, operationName, variables, extensions string // of others
+	post                                                    bool
+	body                                                    []byte // of a POST
+	query, documentID, operationName, variables, extensions string // of others
 }
 
 // decode takes the request out of its message.
@@ -62,6 +62,7 @@ func (m *message) decode() (*graphql.RawParams, *failure) {
 			return nil, fail(http.StatusBadRequest, codeBadRequest, "%s is not a JSON object", member.name)
 		}
 	}
+	withDocumentID(params, m.documentID)
 	return params, nil
 }
 
@@ -77,6 +78,7 @@ func readGet(r *http.Request, limits *view.Limits) (*message, *failure) {
 	}
 	return &message{
 		query:         values.Get("query"),
+		documentID:    values.Get(documentIDName),
 		operationName: values.Get("operationName"),
 		variables:     values.Get("variables"),
 		extensions:    values.Get("extensions"),
@@ -134,6 +136,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 		return nil, tooLarge(limits, -1)
 	case err != nil:
 		f := fail(http.StatusRequestTimeout, codeRequestTimeout, "the body did not arrive in time")
+		naming(f.err.Extensions, "timeoutMs", limits.TimeoutMs())
 		f.header = [2]string{"Connection", "close"}
 		return nil, f
 	}
@@ -144,6 +147,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 // members are those of a request; others are ignored.
 type members struct {
 	Query         string         `json:"query"`
+	DocumentID    string         `json:"documentId"`
 	OperationName string         `json:"operationName"`
 	Variables     jsontext.Value `json:"variables"`
 	Extensions    jsontext.Value `json:"extensions"`
@@ -170,6 +174,7 @@ func decodeRequest(body []byte) (*graphql.RawParams, error) {
 	if decodeObject(m.Extensions, &params.Extensions) != nil {
 		return nil, errors.New("extensions must be an object")
 	}
+	withDocumentID(params, m.DocumentID)
 	return params, nil
 }
 

@@ -79,8 +79,10 @@ func encode(v any) []byte {
 func statusOf(errs gqlerror.List, mediaType string, draft bool) int {
 	code, _ := errs[0].Extensions["code"].(string)
 	switch code {
-	case codeBadRequest, codeUnsupported:
+	case codeBadRequest, codeUnsupported, codeUnknownDocument:
 		return http.StatusBadRequest
+	case codeUntrustedDocument: // not 400, after which Apollo's clients send the document
+		return http.StatusForbidden
 	case codeInternal:
 		return http.StatusInternalServerError
 	case codeTimeout, codeOverloaded:

@@ -150,6 +150,7 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 	case t.running <- struct{}{}:
 	default:
 		f := fail(http.StatusServiceUnavailable, codeOverloaded, "too many operations are running, try again")
+		naming(f.err.Extensions, "maxConcurrent", t.settings.Limits.MaxConcurrent)
 		f.header = [2]string{"Retry-After", "1"}
 		seen.refuse(w, mediaType, f)
 		return

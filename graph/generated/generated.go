@@ -167,11 +167,13 @@ var sources = []*ast.Source{
 The incident graph: incident case records, the controlled vocabularies that describe them, and the links
 between them. One operation sees one state of the store; ` + "`" + `service.revision` + "`" + ` tells which.
 
-Every error has an ` + "`" + `extensions.code` + "`" + `. Of requests: ` + "`" + `BAD_REQUEST` + "`" + `, ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `,
+Every error has an ` + "`" + `extensions.code` + "`" + `. Of HTTP: ` + "`" + `METHOD_NOT_ALLOWED` + "`" + `, ` + "`" + `NOT_ACCEPTABLE` + "`" + `, ` + "`" + `UNSUPPORTED_MEDIA_TYPE` + "`" + `,
+` + "`" + `REQUEST_TIMEOUT` + "`" + ` and, at the start of a server, ` + "`" + `LOADING` + "`" + `. Of requests: ` + "`" + `BAD_REQUEST` + "`" + `, ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `,
 ` + "`" + `GRAPHQL_VALIDATION_FAILED` + "`" + `, ` + "`" + `OPERATION_NOT_SUPPORTED` + "`" + `, ` + "`" + `PERSISTED_QUERY_NOT_FOUND` + "`" + `, ` + "`" + `PERSISTED_QUERY_MISMATCH` + "`" + `,
-` + "`" + `OVERLOADED` + "`" + `. Of requests and fields: ` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `LIMIT_EXCEEDED` + "`" + ` (with the ` + "`" + `limit` + "`" + ` as named in
-` + "`" + `service.limits` + "`" + `, its ` + "`" + `max` + "`" + `, the ` + "`" + `value` + "`" + ` asked for where it was counted and, for the cost, the ` + "`" + `field` + "`" + ` that costs
-most), ` + "`" + `TIMEOUT` + "`" + `, ` + "`" + `INTERNAL` + "`" + ` (with the ` + "`" + `requestId` + "`" + ` to report). Of filters and drafts: ` + "`" + `UNKNOWN_TERM` + "`" + ` (with
+` + "`" + `UNKNOWN_DOCUMENT` + "`" + `, ` + "`" + `UNTRUSTED_DOCUMENT` + "`" + `, ` + "`" + `OVERLOADED` + "`" + `. Of requests and fields: ` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `LIMIT_EXCEEDED` + "`" + ` (with
+the ` + "`" + `limit` + "`" + ` as named in ` + "`" + `service.limits` + "`" + `, its ` + "`" + `max` + "`" + `, the ` + "`" + `value` + "`" + ` asked for where it was counted and, for the cost, the
+` + "`" + `field` + "`" + ` that costs most; ` + "`" + `TIMEOUT` + "`" + `, ` + "`" + `REQUEST_TIMEOUT` + "`" + ` and ` + "`" + `OVERLOADED` + "`" + ` name their ` + "`" + `limit` + "`" + `, too), ` + "`" + `TIMEOUT` + "`" + `, ` + "`" + `INTERNAL` + "`" + `
+(with the ` + "`" + `requestId` + "`" + ` to report). Of filters and drafts: ` + "`" + `UNKNOWN_TERM` + "`" + ` (with
 ` + "`" + `suggestions` + "`" + `). Of filters: ` + "`" + `UNKNOWN_CASE` + "`" + `. Of searches and filters by text: ` + "`" + `SEARCH_UNAVAILABLE` + "`" + `. ` + "`" + `extensions.path` + "`" + `
 leads to the argument or variable that an error is about.
 """
