@@ -12,7 +12,9 @@
 // The queries a first visit opens, one tab each, are in examples.json: a list
 // of {"name", "query", "variables"}, read by the page when it loads, so changing
 // them needs no build. The operation's own name is what its tab shows; variables
-// is an object and may be missing.
+// is an object and may be missing. An address that ends in
+// ?query=…&variables=… opens its operation in a tab of its own, and does not
+// run it.
 package web
 
 import (

@@ -35,18 +35,33 @@ async function examples() {
   }
 }
 
-const tabs = await examples();
+// linked gives the operation in the page's address, if there is one: ?query=…&variables=… is how links to GraphiQL
+// pages carry it. It is shown in a tab of its own, and not run.
+function linked() {
+  const parameters = new URLSearchParams(location.search);
+  const query = parameters.get("query");
+  if (!query) return undefined;
+  const variables = parameters.get("variables");
+  // As if it had been typed: GraphiQL opens it now, and at the next visit.
+  storage.setItem("graphiql:query", query);
+  if (variables) storage.setItem("graphiql:variables", variables);
+  else storage.removeItem("graphiql:variables");
+  return { query, variables };
+}
+
+const link = linked();
+const tabs = [...(link ? [link] : []), ...((await examples()) ?? [])];
 const firstVisit = storage.getItem("graphiql:tabState") === null;
 
 createRoot(document.getElementById("page")).render(
   <GraphiQL
     fetcher={fetcher}
     storage={storage}
-    defaultTabs={tabs}
+    defaultTabs={tabs.length > 0 ? tabs : undefined}
     schemaDescription
     inputValueDeprecation
     // GraphiQL shows the first tab's query without its variables unless they are given here too.
-    initialVariables={(firstVisit && tabs?.[0]?.variables) || undefined}
+    initialVariables={(link ?? (firstVisit ? tabs[0] : undefined))?.variables ?? undefined}
   >
     <GraphiQL.Logo>incidentgraph</GraphiQL.Logo>
   </GraphiQL>,
