@@ -67,7 +67,8 @@
 //   - bodies: --max-body-bytes, --timeout to arrive; a few seconds where no
 //     body belongs;
 //   - documents, before anything runs: bytes, tokens, fields, aliases, root
-//     fields, depth and cost, each a flag that can't be switched off;
+//     fields, depth and cost, each a flag that can't be switched off; with
+//     --only-trusted no document but those of a file that its owner wrote;
 //   - operations: --timeout, --max-response-bytes, --max-concurrent; beyond
 //     that 503 with Retry-After, and a slow reader of an answer holds no
 //     operation;

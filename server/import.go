@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v3"
 
@@ -100,11 +103,14 @@ func runImport(ctx context.Context, cmd *cli.Command) (err error) {
 		onPassedOver: func(file string) { fmt.Fprintf(bar, "%s: passed over, it holds no JSON\n", file) },
 		onProgress:   bar.set,
 	}
+	empty := noteEmpty(sources)
 	report, err := importInto(ctx, path, sources, o)
 	bar.done()
+	if err == nil {
+		empty(stderr, report)
+	}
 	if err == nil || report.Read > 0 {
-		fmt.Fprintf(cmd.Root().Writer, "read %d, created %d, updated %d, unchanged %d, rejected %d%s\n",
-			report.Read, report.Created, report.Updated, report.Unchanged, report.Rejected, stored(o, report))
+		fmt.Fprintln(cmd.Root().Writer, summary(o, report))
 	}
 	if err == nil && report.Rejected > 0 {
 		err = fmt.Errorf("%d bad records", report.Rejected)
@@ -138,13 +144,62 @@ func importHere(ctx context.Context, log store.Log, sources []ingest.Source, o i
 	return in.Import(ctx, sources, o.ingest())
 }
 
-// stored says where a run stored nothing.
-func stored(o importOptions, r ingest.Report) string {
+// summary says what a run did, or would have done where it stored nothing.
+func summary(o importOptions, r ingest.Report) string {
+	would, why := "would have ", ""
 	switch {
 	case o.dryRun:
-		return " (dry run: nothing stored)"
+		why = " (dry run: nothing stored)"
 	case o.onError == onErrorStop && r.Rejected > 0:
-		return " (nothing stored)"
+		why = " (nothing stored)"
+	default:
+		would = ""
 	}
-	return ""
+	return fmt.Sprintf("read %d, %screated %d, updated %d, unchanged %d, rejected %d%s", r.Read, would, r.Created, r.Updated, r.Unchanged, r.Rejected, why)
+}
+
+// noteEmpty lets the sources take note of whether anything is in them. What it
+// gives warns, after they were read, of those that are empty: a file that an
+// export has failed to fill, perhaps.
+func noteEmpty(sources []ingest.Source) (warn func(io.Writer, ingest.Report)) {
+	readers := make([]*notingReader, len(sources))
+	for i := range sources {
+		readers[i] = &notingReader{Reader: sources[i].Reader}
+		sources[i].Reader = readers[i]
+	}
+	return func(w io.Writer, r ingest.Report) {
+		told := false
+		for i, reader := range readers {
+			if !reader.filled.Load() {
+				fmt.Fprintf(w, "%s: it is empty\n", sources[i].Name)
+				told = true
+			}
+		}
+		if r.Read == 0 && !told {
+			fmt.Fprintln(w, "no records were found")
+		}
+	}
+}
+
+// notingReader takes note of whether it has read more than white space.
+type notingReader struct {
+	io.Reader
+	filled atomic.Bool // a goroutine that sends to a server may still be at it
+}
+
+// Read implements io.Reader.
+func (r *notingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if !r.filled.Load() && len(bytes.TrimLeft(p[:n], " \t\r\n")) > 0 {
+		r.filled.Store(true)
+	}
+	return n, err
+}
+
+// Close closes what can be closed.
+func (r *notingReader) Close() error {
+	if c, ok := r.Reader.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }

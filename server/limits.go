@@ -41,6 +41,7 @@ const (
 	categoryLimits  = "Limits (none can be switched off)"
 	categoryNetwork = "Network"
 	categoryReports = "Logs and metrics"
+	categoryTrust   = "Trusted documents"
 )
 
 // limitsFlags makes flags of all limits.

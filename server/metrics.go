@@ -14,6 +14,7 @@ import (
 
 	"incidentgraph/graph"
 	"incidentgraph/internal/ingest"
+	"incidentgraph/internal/store"
 )
 
 // metrics are what /metrics shows. Every label has a bounded set of values.
@@ -56,7 +57,7 @@ func newMetrics(version, commit string) *metrics {
 		imported: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: "imported_records_total",
 			Help: "Records of imports, by outcome."}, []string{"outcome"}),
 		lastImport: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "last_import_timestamp_seconds",
-			Help: "When the last import ended well that this server was asked for since its start, 0 if none."}),
+			Help: "When the last import ended well; after a start, when the newest record was stored; 0 if there is none."}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info",
 		Help: "Always 1; the labels tell the program's version and commit.", ConstLabels: prometheus.Labels{"version": version, "commit": commit}})
@@ -104,6 +105,39 @@ func (m *metrics) importDone(r ingest.Report, err error) {
 	for outcome, n := range map[string]int{"created": r.Created, "updated": r.Updated, "unchanged": r.Unchanged, "rejected": r.Rejected} {
 		m.imported.WithLabelValues(outcome).Add(float64(n))
 	}
+}
+
+// storedAt takes the time of the newest record for that of the last import.
+func (m *metrics) storedAt(t time.Time) {
+	if !t.IsZero() {
+		m.lastImport.Set(float64(t.UnixNano()) / float64(time.Second))
+	}
+}
+
+// lastStored gives the time at which the newest record of a store was stored,
+// zero where it has none.
+func lastStored(ctx context.Context, in *ingest.Ingester, log store.Log) (time.Time, error) {
+	view, err := in.View(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer view.Close()
+	newest, revision := "", uint64(0)
+	for o := range view.Index().All().All() {
+		if n := view.Index().Node(o); n.Revision > revision {
+			newest, revision = n.ID, n.Revision
+		}
+	}
+	if newest == "" {
+		return time.Time{}, nil
+	}
+	snap, err := log.Snapshot(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer snap.Close()
+	record, err := snap.Get(newest)
+	return record.Time, err
 }
 
 // watch shows the state of the graph from now on. file is the store's, "" if

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -125,7 +126,9 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("the last import was at %v before there was one", got)
 	}
 	mustRun(t, "import", "--db", db, writeFile(t, filepath.Join(dir, "a.jsonl"), `{"id":"A-1"}`+"\n"+`{"id":"A-2"}`))
+	began := time.Now()
 	mustRun(t, "import", "--db", db, writeFile(t, filepath.Join(dir, "b.jsonl"), `{"id":"A-2"}`+"\n"+`{"id":"A-3"}`))
+	ended := time.Now()
 	for range 3 {
 		if _, err := ask(http.DefaultClient, p.url, `{ incidents { totalCount } }`); err != nil {
 			t.Fatal(err)
@@ -162,6 +165,14 @@ func TestMetrics(t *testing.T) {
 		if got := metric(t, p.url, name); got <= 0 {
 			t.Errorf("%s = %v, want more than 0", name, got)
 		}
+	}
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	p = startServer(t, "--db", db) // knows of the last import from the store
+	lastImport := metric(t, p.url, "incidentgraph_last_import_timestamp_seconds")
+	if at := time.UnixMicro(int64(lastImport * 1e6)); at.Before(began) || at.After(ended) {
+		t.Errorf("after a restart the last import was at %v, want %v to %v", at, began, ended)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -128,6 +129,46 @@ func layOut(d *json.Decoder) ([]string, error) {
 		}
 	}
 	return append(lines, closing), nil
+}
+
+// TestReadmeCodes compares the codes of errors that the README explains with
+// those that the program's sources define.
+func TestReadmeCodes(t *testing.T) {
+	var defined []string
+	for path, code := range map[string]string{
+		"../graph/errors.go": `(?m)^\tcode\w+ += "([A-Z_]+)"$`,
+		"site.go":            `"code":"([A-Z_]+)"`,
+	} {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(code).FindAllSubmatch(source, -1)
+		if len(found) == 0 {
+			t.Fatalf("%s defines no codes", path)
+		}
+		for _, f := range found {
+			defined = append(defined, string(f[1]))
+		}
+	}
+	text, err := os.ReadFile(readmePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "<!-- codes -->\n")
+	table, _, _ = strings.Cut(table, "<!-- /codes -->")
+	var explained []string
+	for row := range strings.Lines(table) {
+		column := strings.Split(row, "|")[1]
+		for _, f := range regexp.MustCompile("`([A-Z_]+)`").FindAllStringSubmatch(column, -1) {
+			explained = append(explained, f[1])
+		}
+	}
+	slices.Sort(defined)
+	slices.Sort(explained)
+	if diff := cmp.Diff(defined, explained); diff != "" {
+		t.Errorf("codes in the README (-defined +explained):\n%s", diff)
+	}
 }
 
 // TestReadmeFlags compares the table of flags in the README with the one that

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/ingest"
@@ -19,6 +21,8 @@ import (
 const maxShown = 100
 
 // rejectLine is a bad record, as one line of the file that --rejects names.
+// The record has all bytes that it came with: as text or, where they are not
+// UTF-8, in Base64; neither where they were not kept.
 type rejectLine struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -26,11 +30,17 @@ type rejectLine struct {
 	Member string `json:"member,omitempty"`
 	Code   string `json:"code"`
 	Reason string `json:"reason"`
-	Record string `json:"record"`
+	Record string `json:"record,omitempty"`
+	Base64 []byte `json:"recordBase64,omitempty"`
 }
 
 func newRejectLine(j ingest.Reject) rejectLine {
-	line := rejectLine{File: j.File, Line: j.Line, Reason: j.Err.Error(), Record: string(j.Raw)}
+	line := rejectLine{File: j.File, Line: j.Line, Reason: j.Err.Error()}
+	if utf8.Valid(j.Raw) {
+		line.Record = string(j.Raw)
+	} else {
+		line.Base64 = bytes.Clone(j.Raw)
+	}
 	var bad *incident.Error
 	var cycle *ingest.CycleError
 	switch {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -38,6 +39,9 @@ func serveCommand() *cli.Command {
 			if err := noArguments(cmd); err != nil {
 				return err
 			}
+			if cmd.Bool("only-trusted") && cmd.String("trusted-documents") == "" {
+				return usagef(cmd, "--only-trusted needs --trusted-documents FILE: without it nothing could be asked")
+			}
 			return serve(ctx, cmd)
 		},
 	}
@@ -61,8 +65,12 @@ func serveFlags() []cli.Flag {
 	level := choiceFlag("log-level", "`LEVEL` from which on to log: debug (probes and scrapes, too), info, warn or error", "info", "debug", "warn", "error")
 	format.Category, level.Category = categoryReports, categoryReports
 
+	trusted := stringFlag("trusted-documents", "", "manifest `FILE` of documents that requests may name by their ids: a JSON object from ids to documents, or Apollo's persisted query manifest")
+	only := boolFlag("only-trusted", "refuse every other document than those of --trusted-documents")
+	trusted.Category, only.Category = categoryTrust, categoryTrust
+
 	flags := append([]cli.Flag{dbFlag(dbCreated)}, vocabularyFlags()...)
-	flags = append(flags, addr, admin, origins, names, connections, grace, draft, responseCacheFlag(), format, level)
+	flags = append(flags, addr, admin, origins, names, connections, grace, draft, responseCacheFlag(), trusted, only, format, level)
 	return append(flags, limitsFlags()...)
 }
 
@@ -71,6 +79,7 @@ func serveFlags() []cli.Flag {
 type server struct {
 	log         *slog.Logger
 	stopTracing func(context.Context) error
+	trusted     *graph.TrustedDocuments // nil without manifest
 	site        *site
 	store       *boltstore.Store // nil where the starter library is served
 	control     *control         // nil without store, or where it can't be
@@ -104,6 +113,10 @@ func newServer(ctx context.Context, cmd *cli.Command) (*server, error) {
 		return nil, err
 	}
 	log := newLogger(cmd.Root().ErrWriter, cmd.String("log-format"), level)
+	trusted, err := trustedDocuments(cmd)
+	if err != nil {
+		return nil, err
+	}
 	version, commit := programVersion()
 	tracer, stopTracing, err := newTracer(ctx, version, log)
 	if err != nil {
@@ -112,9 +125,27 @@ func newServer(ctx context.Context, cmd *cli.Command) (*server, error) {
 	return &server{
 		log:         log,
 		stopTracing: stopTracing,
+		trusted:     trusted,
 		site:        &site{observer: &observer{log: log, metrics: newMetrics(version, commit), tracer: tracer}},
 		failed:      make(chan error, 2),
 	}, nil
+}
+
+// trustedDocuments reads the manifest that the flags name, nil for none.
+func trustedDocuments(cmd *cli.Command) (trusted *graph.TrustedDocuments, err error) {
+	path := cmd.String("trusted-documents")
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("trusted documents: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if trusted, err = graph.ReadManifest(f, limitsOf(cmd)); err != nil {
+		return nil, fmt.Errorf("trusted documents %s: %w", path, err)
+	}
+	return trusted, nil
 }
 
 // start listens before it loads, so that probes are answered while a large
@@ -139,7 +170,11 @@ func (s *server) start(ctx context.Context, cmd *cli.Command) error {
 		return err
 	}
 	defer view.Close()
-	s.log.Info("loaded", "incidents", view.Index().Len(), "revision", view.Index().Revision(), "duration_ms", milliseconds(time.Since(began)))
+	attributes := []any{"incidents", view.Index().Len(), "revision", view.Index().Revision()}
+	if s.trusted != nil {
+		attributes = append(attributes, "trusted_documents", s.trusted.Len(), "only_trusted", cmd.Bool("only-trusted"))
+	}
+	s.log.Info("loaded", append(attributes, "duration_ms", milliseconds(time.Since(began)))...)
 	_, err = io.WriteString(cmd.Root().Writer, s.addresses)
 	return err
 }
@@ -228,9 +263,16 @@ func (s *server) load(ctx context.Context, cmd *cli.Command) (*ingest.Ingester, 
 		return nil, err
 	}
 	s.ingester = in
+	if s.store != nil {
+		stored, err := lastStored(ctx, in, s.store)
+		if err != nil {
+			return nil, err
+		}
+		s.site.observer.metrics.storedAt(stored)
+	}
 	version, _ := programVersion()
 	s.site.show(graph.Config{Ingester: in, Limits: limitsOf(cmd), Logger: s.log, Version: version, DraftStatus: cmd.Bool("draft-status"),
-		ResponseCacheBytes: cmd.Int("response-cache")})
+		ResponseCacheBytes: cmd.Int("response-cache"), TrustedDocuments: s.trusted, OnlyTrusted: cmd.Bool("only-trusted")})
 	s.site.observer.metrics.watch(in, file)
 	if s.control != nil {
 		s.control.serve(in)

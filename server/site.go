@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/pprof"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,8 @@ func (s *site) show(cfg graph.Config) {
 func (s *site) public(origins, names []string, withMetrics bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/graphiql/", http.StatusFound)
+		page := url.URL{Path: "/graphiql/", RawQuery: r.URL.RawQuery} // which may hold what it is to show
+		http.Redirect(w, r, page.String(), http.StatusFound)
 	})
 	mux.Handle("/graphiql/", http.StripPrefix("/graphiql", web.GraphiQL()))
 	mux.Handle("/graphql", &cors{origins, http.HandlerFunc(s.serveGraph)})

@@ -73,6 +73,20 @@ func TestReady(t *testing.T) {
 	check("stopping", 200, 503, 200)
 }
 
+// TestRoot: the page at / keeps what the address says to show.
+func TestRoot(t *testing.T) {
+	s, _ := newTestSite()
+	h := s.public(nil, nil, true)
+	for target, want := range map[string]string{
+		"/":                          "/graphiql/",
+		"/?query=%7Ba%7D&x=//b.test": "/graphiql/?query=%7Ba%7D&x=//b.test",
+	} {
+		if w := do(h, "GET", target, ""); w.Code != http.StatusFound || w.Header().Get("Location") != want {
+			t.Errorf("GET %s = %d to %q, want %d to %q", target, w.Code, w.Header().Get("Location"), http.StatusFound, want)
+		}
+	}
+}
+
 func TestCORS(t *testing.T) {
 	const friend, stranger = "https://friend.example", "https://stranger.example"
 	s, _ := newTestSite()
