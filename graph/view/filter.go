@@ -6,7 +6,6 @@ import (
 	"incidentgraph/graph/model"
 	"incidentgraph/internal/incident"
 	"incidentgraph/internal/index"
-	"incidentgraph/internal/search"
 )
 
 // selected gives the incidents of base that match the argument where.
@@ -79,7 +78,7 @@ func (o *Operation) filter(w *model.IncidentFilter, at *step, hops int) (f index
 		SharesTermsWith: sharesTerms(w.SharesTermsWith),
 	}
 	if w.Text != nil {
-		found, err := o.records.MatchText(o.ctx, search.ParseQuery(*w.Text))
+		found, err := o.records.MatchText(o.ctx, *w.Text)
 		if err != nil {
 			return f, err
 		}

@@ -216,7 +216,7 @@ func awaitText(ctx context.Context, in *ingest.Ingester) error {
 	}
 	defer v.Close()
 	for {
-		_, err := v.MatchText(ctx, search.ParseQuery("everything"))
+		_, err := v.MatchText(ctx, "everything")
 		if behind := new(ingest.TextBehindError); !errors.As(err, &behind) {
 			return err
 		}

@@ -379,11 +379,11 @@ func (v *View) has(h search.Hit) (ok bool) {
 }
 
 // MatchText gives all incidents whose texts have everything that a query asks
-// for; some may be incidents that the view's state does not have. Errors are
+// for, which search.ParseQuery reads; some may be incidents that the view's state does not have. Errors are
 // those of Search.
-func (v *View) MatchText(ctx context.Context, q search.Query) (set index.Set, err error) {
+func (v *View) MatchText(ctx context.Context, query string) (set index.Set, err error) {
 	err = v.withText(ctx, func(x *textIndex) (err error) {
-		set, err = x.setsFor(v.state).match(ctx, q)
+		set, err = x.setsFor(v.state).matchText(ctx, query)
 		return err
 	})
 	return set, err

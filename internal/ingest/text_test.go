@@ -111,7 +111,7 @@ func (w *writer) check(in *Ingester) {
 			}
 		}
 		slices.Sort(want)
-		set, err := v.MatchText(w.t.Context(), search.ParseQuery(word))
+		set, err := v.MatchText(w.t.Context(), word)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestTextIsOptional(t *testing.T) {
 	if _, err := v.Search(t.Context(), search.ParseQuery("alpha"), search.Options{}); !errors.Is(err, ErrNoText) {
 		t.Errorf("Search() = %v, want %v", err, ErrNoText)
 	}
-	if _, err := v.MatchText(t.Context(), search.ParseQuery("alpha")); !errors.Is(err, ErrNoText) {
+	if _, err := v.MatchText(t.Context(), "alpha"); !errors.Is(err, ErrNoText) {
 		t.Errorf("MatchText() = %v, want %v", err, ErrNoText)
 	}
 	closeIngester(t, in)

@@ -18,6 +18,11 @@ const (
 	// maxTextChanges is the number of changes of the text index that are told
 	// apart before neighbors are put together.
 	maxTextChanges = 64
+	// maxKeptText is the longest query whose set is kept, in bytes.
+	maxKeptText = 1 << 10
+	// wholeQuery is before the text in the key of a query's set. No clause's key
+	// begins so: fields are numbered from 0 up.
+	wholeQuery = "\xff"
 )
 
 // textSets keeps which incidents match the clauses of queries, so that a query
@@ -33,6 +38,10 @@ const (
 // places have to be compared, which takes ten times as long and more: this is
 // done for those incidents only that have all other words of the query, each
 // once.
+//
+// The set of a whole query is kept, too, for one state of the text index: the
+// pages, facets and counts of a search are different operations that ask for the
+// same text.
 //
 // An answer is of one state of the text index, which may be ahead of the view
 // that asks. Where another query has brought a clause to a newer state already,
@@ -84,12 +93,48 @@ func newTextSets(x *search.Index, n index.Numbers) *textSets {
 // match gives the incidents that match a query.
 func (t *textSets) match(ctx context.Context, q search.Query) (set index.Set, err error) {
 	err = t.reader.Read(ctx, func(s *search.State) (err error) {
-		if !q.Empty() {
-			set, err = t.at(s).query(q)
+		set, err = t.at(s).query(q)
+		return err
+	})
+	return set, err
+}
+
+// matchText gives the incidents that match a query as it is written.
+func (t *textSets) matchText(ctx context.Context, text string) (set index.Set, err error) {
+	err = t.reader.Read(ctx, func(s *search.State) (err error) {
+		m := t.at(s)
+		if len(text) > maxKeptText {
+			set, err = m.query(search.ParseQuery(text))
+			return err
+		}
+		kept := t.clause(wholeQuery + text)
+		var ok bool
+		if set, ok = kept.at(m.commit); ok {
+			return nil
+		}
+		if set, err = m.query(search.ParseQuery(text)); err == nil {
+			m.keep(kept, set)
 		}
 		return err
 	})
 	return set, err
+}
+
+// at gives what was found in a state; false where it is of another one.
+func (c *textClause) at(commit uint64) (index.Set, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.found, c.known && c.commit == commit
+}
+
+// keep keeps what was found, unless it is of an older state.
+func (m *textMatch) keep(c *textClause, found index.Set) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.known || c.commit < m.commit {
+		c.known, c.commit, c.found = true, m.commit, found
+		m.count(c)
+	}
 }
 
 // textMatch matches queries in one state of the text index.
@@ -154,6 +199,9 @@ func paired(changes []textChange) []textChange {
 
 // query gives the incidents that match all wanted clauses and no excluded one.
 func (m *textMatch) query(q search.Query) (set index.Set, err error) {
+	if q.Empty() {
+		return index.Set{}, nil
+	}
 	wanted := q.Wanted()
 	if len(wanted) == 0 {
 		wanted = []search.Clause{{}} // all incidents

@@ -55,7 +55,7 @@ func awaitText(tb testing.TB, in *Ingester) {
 	tb.Helper()
 	v := viewOf(tb, in)
 	for {
-		_, err := v.MatchText(context.Background(), search.ParseQuery("everything"))
+		_, err := v.MatchText(context.Background(), "everything")
 		if behind := new(TextBehindError); !errors.As(err, &behind) {
 			if err != nil {
 				tb.Fatal(err)
@@ -98,7 +98,7 @@ func BenchmarkMatchText(b *testing.B) {
 			v := viewOf(b, in)
 			newest := func(b *testing.B, q search.Query) {
 				b.Helper()
-				set, err := v.MatchText(b.Context(), q)
+				set, err := in.text.setsFor(v.state).match(b.Context(), q)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -151,12 +151,14 @@ func (s *speaker) check(v *View) {
 	items := s.query()
 	text := strings.Trim(fmt.Sprint(items), "[]")
 	q, want := search.ParseQuery(text), s.matching(items)
-	set, err := v.MatchText(s.t.Context(), q)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, caseIDs(v.Index(), set)); diff != "" {
-		s.t.Fatalf("change %d: incidents with %s (-read +found):\n%s", s.n, text, diff)
+	for range 2 { // the second time it is kept
+		set, err := v.MatchText(s.t.Context(), text)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, caseIDs(v.Index(), set)); diff != "" {
+			s.t.Fatalf("change %d: incidents with %s (-read +found):\n%s", s.n, text, diff)
+		}
 	}
 	cold, err := newTextSets(v.text.Index, v.Index().Numbers()).match(s.t.Context(), q)
 	if err != nil {
@@ -209,7 +211,7 @@ func TestMatchText(t *testing.T) {
 			for range 80 {
 				s.write(2, 150)
 				v := viewOf(t, in)
-				if _, err := v.MatchText(t.Context(), search.ParseQuery("alpha")); err != nil {
+				if _, err := v.MatchText(t.Context(), "alpha"); err != nil {
 					t.Fatal(err)
 				}
 				v.Close()
@@ -352,7 +354,7 @@ func matchText(t *testing.T, in *Ingester, query string) (index.Set, error) {
 		return index.Set{}, err
 	}
 	defer v.Close()
-	return v.MatchText(t.Context(), search.ParseQuery(query))
+	return v.MatchText(t.Context(), query)
 }
 
 // TestMatchTextAgain lets another query of a newer state get in between.
@@ -431,7 +433,7 @@ func TestMatchTextAgain(t *testing.T) {
 			t.Errorf("%s: Read = %v after %d tries, want %d", tt.name, err, tries, tt.tries)
 		}
 		v := viewOf(t, in)
-		set, err := v.MatchText(t.Context(), both)
+		set, err := v.MatchText(t.Context(), "alpha bravo")
 		if err != nil {
 			t.Fatal(err)
 		}
