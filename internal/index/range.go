@@ -143,7 +143,8 @@ func (s *Snapshot) blockWithin(b *block, first, last incident.Date) block {
 		return listBlock(b.key, list)
 	}
 	var w Words
-	for i, word := range b.bits {
+	for i := range b.bits {
+		word := b.word(i)
 		if word == 0 {
 			continue
 		}

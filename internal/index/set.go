@@ -33,6 +33,35 @@ type block struct {
 	n    uint32   // number of members
 	list []uint16 // sorted low bits, where bits is nil
 	bits *Words
+	// also is a second bitmap that members must be in, nil for none: an
+	// intersection is counted, and made only where it has to be. Most are of
+	// two terms, for a page and a number.
+	also *Words
+}
+
+// word gives one word of a bitmap block.
+func (b *block) word(i int) uint64 {
+	if b.also == nil {
+		return b.bits[i]
+	}
+	return b.bits[i] & b.also[i]
+}
+
+// has tells whether a bitmap block has a member.
+func (b *block) has(low uint16) bool {
+	return b.bits.has(low) != 0 && (b.also == nil || b.also.has(low) != 0)
+}
+
+// plain gives the block with one bitmap at most.
+func (b *block) plain() *block {
+	if b.also == nil {
+		return b
+	}
+	w := new(Words)
+	for i := range w {
+		w[i] = b.bits[i] & b.also[i]
+	}
+	return &block{key: b.key, n: b.n, bits: w}
 }
 
 // Set is an immutable set of incident numbers. Small sets are sorted slices,
@@ -53,7 +82,7 @@ func (a Set) Has(o Ord) bool {
 	case b == nil:
 		return false
 	case b.bits != nil:
-		return b.bits.has(uint16(o%BlockSize)) != 0
+		return b.has(uint16(o % BlockSize))
 	}
 	_, ok := slices.BinarySearch(b.list, uint16(o%BlockSize))
 	return ok
@@ -154,8 +183,8 @@ func (a Set) All() iter.Seq[Ord] {
 				}
 				continue
 			}
-			for w, word := range b.bits {
-				for ; word != 0; word &= word - 1 {
+			for w := range b.bits {
+				for word := b.word(w); word != 0; word &= word - 1 {
 					if !yield(base | Ord(w*64+bits.TrailingZeros64(word))) {
 						return
 					}
@@ -177,8 +206,8 @@ func (a Set) AppendTo(ords []Ord) []Ord {
 			}
 			continue
 		}
-		for w, word := range b.bits {
-			for ; word != 0; word &= word - 1 {
+		for w := range b.bits {
+			for word := b.word(w); word != 0; word &= word - 1 {
 				ords = append(ords, base|Ord(w*64+bits.TrailingZeros64(word)))
 			}
 		}
@@ -212,7 +241,8 @@ func (a Set) Chunks(buffer []Ord) iter.Seq[[]Ord] {
 			if b.bits == nil {
 				continue
 			}
-			for w, word := range b.bits {
+			for w := range b.bits {
+				word := b.word(w)
 				if n > len(buffer)-64 && word != 0 {
 					if !yield(buffer[:n]) {
 						return
@@ -248,6 +278,11 @@ func (a Set) Words(i int, scratch *Words) *Words {
 	switch {
 	case b == nil:
 		return nil
+	case b.also != nil:
+		for w := range scratch {
+			scratch[w] = b.word(w)
+		}
+		return scratch
 	case b.bits != nil:
 		return b.bits
 	}
@@ -263,8 +298,21 @@ func (a Set) AddTo(i int, w *Words) {
 	case b.bits == nil:
 		w.addList(b.list)
 	default:
-		w.addWords(b.bits)
+		w.addWords(b.plain().bits)
 	}
+}
+
+// Own gives the set with memory of its own, for one that is kept: what And gave
+// may need that of the sets it is of.
+func (a Set) Own() Set {
+	if !slices.ContainsFunc(a.blocks, func(b block) bool { return b.also != nil }) {
+		return a
+	}
+	own := Set{blocks: make([]block, len(a.blocks)), n: a.n}
+	for i := range a.blocks {
+		own.blocks[i] = *a.blocks[i].plain()
+	}
+	return own
 }
 
 // SetOf makes a set of numbers in any order, repeated ones counting once.
@@ -494,7 +542,7 @@ func (b block) with(add, del []Ord) block {
 	}
 	w := new(Words)
 	if b.bits != nil {
-		*w = *b.bits
+		*w = *b.plain().bits
 	} else {
 		w.addList(b.list)
 	}
@@ -505,7 +553,7 @@ func (b block) with(add, del []Ord) block {
 		w[o%BlockSize/64] &^= 1 << (o % 64)
 	}
 	b.n += uint32(len(add) - len(del))
-	b.list, b.bits = nil, w
+	b.list, b.bits, b.also = nil, w, nil
 	if b.n <= listMax/2 { // not at once, lest a set at the limit turn back and forth
 		return listBlock(b.key, w.list(int(b.n)))
 	}
@@ -564,21 +612,21 @@ func eachPair(a, b Set, f func(x, y *block)) {
 func (b *block) and(c *block) block {
 	switch {
 	case b.bits != nil && c.bits != nil:
-		return andBits(b, c, 0)
+		return andBits(b.plain(), c.plain())
 	case b.bits == nil && c.bits == nil:
 		return listBlock(b.key, intersect(b.list, c.list))
 	case b.bits != nil:
 		b, c = c, b
 	}
-	return b.filter(c, 1)
+	return b.filter(c, true)
 }
 
 func (b *block) andLen(c *block) int {
 	n := 0
 	switch {
 	case b.bits != nil && c.bits != nil:
-		for i, word := range b.bits {
-			n += bits.OnesCount64(word & c.bits[i])
+		for i := range b.bits {
+			n += bits.OnesCount64(b.word(i) & c.word(i))
 		}
 		return n
 	case b.bits == nil && c.bits == nil:
@@ -587,7 +635,9 @@ func (b *block) andLen(c *block) int {
 		b, c = c, b
 	}
 	for _, low := range b.list {
-		n += int(c.bits.has(low))
+		if c.has(low) {
+			n++
+		}
 	}
 	return n
 }
@@ -601,12 +651,12 @@ func (b *block) or(c *block) block {
 	}
 	w := new(Words)
 	if b.bits != nil {
-		*w = *b.bits
+		*w = *b.plain().bits
 	}
 	w.addList(b.list)
 	w.addList(c.list)
 	if c.bits != nil {
-		w.addWords(c.bits)
+		w.addWords(c.plain().bits)
 	}
 	return block{key: b.key, n: uint32(w.Count()), bits: w}
 }
@@ -614,55 +664,60 @@ func (b *block) or(c *block) block {
 func (b *block) andNot(c *block) block {
 	switch {
 	case b.bits != nil && c.bits != nil:
-		return andBits(b, c, ^uint64(0))
+		return andNotBits(b, c)
 	case b.bits != nil:
-		w := *b.bits
+		w := *b.plain().bits
 		for _, low := range c.list {
 			w[low/64] &^= 1 << (low % 64)
 		}
 		return w.block(b.key)
 	case c.bits != nil:
-		return b.filter(c, 0)
+		return b.filter(c, false)
 	}
 	return listBlock(b.key, without(b.list, c.list))
 }
 
-// andBits gives the members of both, or with flip all ones those of b alone.
-// They are counted first: counting takes a fraction of what a new bitmap does,
-// which is not needed where one has all of the other, or little is left.
-func andBits(b, c *block, flip uint64) block {
-	if c.n == BlockSize && flip == 0 {
+// andBits gives the members of both, of which each has one bitmap. They are
+// counted, which takes a fraction of what a bitmap of them does.
+func andBits(b, c *block) block {
+	if c.n == BlockSize {
 		return *b
 	}
 	n := 0
 	for i, word := range b.bits {
-		n += bits.OnesCount64(word & (c.bits[i] ^ flip))
+		n += bits.OnesCount64(word & c.bits[i])
 	}
+	both := block{key: b.key, n: uint32(n), bits: b.bits, also: c.bits}
 	switch {
 	case n == int(b.n):
 		return *b
-	case n == int(c.n) && flip == 0:
+	case n == int(c.n):
 		return *c
-	case n <= listMax:
-		list := make([]uint16, 0, n)
-		for i, word := range b.bits {
-			list = appendBits(list, i, word&(c.bits[i]^flip))
-		}
-		return listBlock(b.key, list)
+	case n > listMax:
+		return both
 	}
-	w := new(Words)
-	for i, word := range b.bits {
-		w[i] = word & (c.bits[i] ^ flip)
+	list := make([]uint16, 0, n)
+	for i := range both.bits {
+		list = appendBits(list, i, both.word(i))
 	}
-	return block{key: b.key, n: uint32(n), bits: w}
+	return listBlock(b.key, list)
 }
 
-// filter gives those members of a list block that a bitmap has, or with
-// wanted 0 those that it lacks.
-func (b *block) filter(c *block, wanted uint64) block {
+// andNotBits gives the members of b that are not in c.
+func andNotBits(b, c *block) block {
+	var w Words
+	for i := range w {
+		w[i] = b.word(i) &^ c.word(i)
+	}
+	return w.block(b.key)
+}
+
+// filter gives those members of a list block that a bitmap has, or lacks where
+// they are not wanted.
+func (b *block) filter(c *block, wanted bool) block {
 	list := make([]uint16, 0, len(b.list))
 	for _, low := range b.list {
-		if c.bits.has(low) == wanted {
+		if c.has(low) == wanted {
 			list = append(list, low)
 		}
 	}

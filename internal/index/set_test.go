@@ -14,7 +14,7 @@ func randomOrds(r *rand.Rand) []Ord {
 		if r.IntN(4) == 0 {
 			continue
 		}
-		n := []int{1, 20, listMax - 1, listMax, listMax + 1, 5000, BlockSize}[r.IntN(7)]
+		n := []int{1, 20, listMax - 1, listMax, listMax + 1, 5000, 20_000, 40_000, BlockSize}[r.IntN(9)]
 		for _, low := range r.Perm(BlockSize)[:n] {
 			ords = append(ords, block<<blockBits|Ord(low))
 		}
@@ -37,6 +37,30 @@ func TestSetsAgainstMaps(t *testing.T) {
 		}
 		c := randomOrds(r)
 		sc := SetOf(c...)
+		// What And gives has bitmaps that are not yet intersected.
+		both, inBoth := sa.And(sb), inSome(2, a, b)
+		checkSet(t, "And of And", both.And(sc), inSome(2, inBoth, c))
+		checkSet(t, "And with And", sc.And(both), inSome(2, inBoth, c))
+		checkSet(t, "And of Ands", both.And(sb.And(sc)), inSome(3, a, b, c))
+		checkSet(t, "Or of And", both.Or(sc), inSome(1, inBoth, c))
+		checkSet(t, "Or with And", sc.Or(both), inSome(1, inBoth, c))
+		checkSet(t, "AndNot of And", both.AndNot(sc), inSome(2, inBoth, missing(c)))
+		checkSet(t, "AndNot with And", sc.AndNot(both), inSome(2, c, missing(inBoth)))
+		checkSet(t, "AtLeast of And", AtLeast(2, both, sc, sa), inSome(2, inBoth, c, a))
+		checkSet(t, "Own", both.Own(), inBoth)
+		for i, b := range both.Own().blocks {
+			if b.also != nil || b.bits != nil && b.bits.Count() != int(b.n) {
+				t.Errorf("block %d of Own is of two", i)
+			}
+		}
+		for lists, sets := range map[*[2][]Ord][2]Set{{inBoth, c}: {both, sc}, {c, inBoth}: {sc, both}} {
+			if got, want := sets[0].AndLen(sets[1]), len(inSome(2, lists[0], lists[1])); got != want {
+				t.Errorf("AndLen of And = %d, want %d", got, want)
+			}
+		}
+		if len(inBoth) > 0 {
+			checkSet(t, "And with one removed", both.with(nil, inBoth[:1]), inBoth[1:])
+		}
 		for k := 1; k <= 4; k++ {
 			checkSet(t, "AtLeast", AtLeast(k, sa, Set{}, sb, sc), inSome(k, a, b, c))
 		}
@@ -101,17 +125,27 @@ func checkSet(t *testing.T, what string, a Set, want []Ord) {
 		}
 	}
 	var scratch Words
-	n := 0
+	n, added := 0, 0
 	for i := range a.Blocks() {
 		if w := a.Words(i, &scratch); w != nil {
 			n += w.Count()
 		}
+		var w Words
+		a.AddTo(i, &w)
+		added += w.Count()
 	}
-	if n != len(want) {
+	var chunked []Ord
+	for chunk := range a.Chunks(make([]Ord, 100)) {
+		chunked = append(chunked, chunk...)
+	}
+	if !slices.Equal(chunked, want) {
+		t.Errorf("%s.Chunks gives %d members, want %d", what, len(chunked), len(want))
+	}
+	if n != len(want) || added != len(want) {
 		t.Errorf("%s.Words have %d members, want %d", what, n, len(want))
 	}
 	for _, b := range a.blocks {
-		if b.n == 0 || b.bits == nil && int(b.n) != len(b.list) || b.bits != nil && b.bits.Count() != int(b.n) {
+		if b.n == 0 || b.bits == nil && int(b.n) != len(b.list) || b.bits != nil && b.plain().bits.Count() != int(b.n) {
 			t.Errorf("%s has a block that says %d members", what, b.n)
 		}
 	}

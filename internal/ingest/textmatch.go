@@ -132,7 +132,7 @@ func (m *textMatch) keep(c *textClause, found index.Set) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.known || c.commit < m.commit {
-		c.known, c.commit, c.found = true, m.commit, found
+		c.known, c.commit, c.found = true, m.commit, found.Own()
 		m.count(c)
 	}
 }
@@ -288,7 +288,7 @@ func (m *textMatch) find(c *search.Clause, possible, among *index.Set) (index.Se
 		if err != nil {
 			return index.Set{}, err
 		}
-		e.found, e.unknown = e.found.Or(found), e.unknown.AndNot(missing)
+		e.found, e.unknown = e.found.Or(found).Own(), e.unknown.AndNot(missing).Own()
 		m.count(e)
 	}
 	return e.found, nil
@@ -301,9 +301,9 @@ func (m *textMatch) update(e *textClause, c *search.Clause, possible *index.Set)
 		return nil
 	case e.known && e.commit >= m.base:
 		changed := m.changedSince(e.commit)
-		e.found, e.unknown = e.found.AndNot(changed), e.unknown.Or(changed)
+		e.found, e.unknown = e.found.AndNot(changed).Own(), e.unknown.Or(changed).Own()
 	case possible != nil:
-		e.found, e.unknown = index.Set{}, *possible
+		e.found, e.unknown = index.Set{}, possible.Own()
 	default:
 		found, err := m.lookUp(c, nil)
 		if err != nil {
