@@ -178,7 +178,10 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 		write(w, mediaType, status, body)
 		return
 	}
-	k := q.at(state)
+	var k key
+	if making != nil || !q.post {
+		k = q.at(state)
+	}
 	if oc.Operation.Operation == ast.Query {
 		making.end(&reply{k, body, *seen}, state.Sequence)
 	}
