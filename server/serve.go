@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"incidentgraph/graph"
+	"incidentgraph/internal/headroom"
 	"incidentgraph/internal/ingest"
 	"incidentgraph/internal/store/boltstore"
 )
@@ -90,6 +91,7 @@ type server struct {
 }
 
 func serve(ctx context.Context, cmd *cli.Command) error {
+	defer headroom.Keep(headroom.Server)()
 	s, err := newServer(ctx, cmd)
 	if err != nil {
 		return err

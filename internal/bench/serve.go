@@ -15,6 +15,7 @@ import (
 
 	"incidentgraph/graph"
 	"incidentgraph/internal/bench/constant"
+	"incidentgraph/internal/headroom"
 	"incidentgraph/internal/ingest"
 	"incidentgraph/internal/search"
 	"incidentgraph/internal/store/boltstore"
@@ -104,14 +105,19 @@ func muxOf(ctx context.Context, job serving) (mux *http.ServeMux, closeStore fun
 // openOurs gives the GraphQL handlers over a store's file: without a response
 // cache and with one.
 func openOurs(ctx context.Context, path string) (mux *http.ServeMux, closeStore func() error, err error) {
-	in, closeStore, err := openStore(ctx, path)
+	rest := headroom.Keep(headroom.Server)
+	in, closeFiles, err := openStore(ctx, path)
 	if err != nil {
+		rest()
 		return nil, nil, err
 	}
 	mux = http.NewServeMux()
 	mux.Handle(plainPath, graph.NewHandler(graph.Config{Ingester: in}))
 	mux.Handle(cachedPath, graph.NewHandler(graph.Config{Ingester: in, ResponseCacheBytes: graph.DefaultResponseCacheBytes}))
-	return mux, closeStore, nil
+	return mux, func() error {
+		rest()
+		return closeFiles()
+	}, nil
 }
 
 // textFolder gives the folder of the text index beside a store's file.

@@ -45,6 +45,7 @@ func rules() map[string]rule {
 		"internal/library":         {imports: []string{"internal/incident"}},
 		"internal/web":             {},
 		"internal/fixture":         {imports: []string{"internal/incident"}},
+		"internal/headroom":        {never: append(files, "net/http")},
 		"internal/importtest":      {},
 		"graph/...":                {imports: []string{"graph/...", "internal/incident", "internal/index", "internal/analysis", "internal/search", "internal/ingest/..."}, never: append(files, "flag")},
 		"graph/direct/generate":    {}, // a program of go generate
