@@ -344,7 +344,7 @@ func TestCacheIsBounded(t *testing.T) {
 // TestQuestionsDiffer shifts bytes from one part of a question to the next:
 // each is another question.
 func TestQuestionsDiffer(t *testing.T) {
-	transport := &httpTransport{}
+	transport := &httpTransport{answers: newAnswers(1 << 20)}
 	seen := make(map[string]string)
 	for _, c := range []struct {
 		name     string

@@ -26,6 +26,8 @@ type engine struct {
 	plain       bool // all operations go through the executor; for tests
 	coercion    coercion
 	limits      *view.Limits
+	tooMany     error // elements of lists
+	tooLarge    error // of an answer
 	documents   *documents
 	persisted   *persisted
 	trusted     *TrustedDocuments
@@ -38,6 +40,8 @@ func newEngine(schema graphql.ExecutableSchema, limits *view.Limits, p presenter
 		schema:      schema,
 		coercion:    coercion{schema.Schema(), limits},
 		limits:      limits,
+		tooMany:     &view.LimitError{Limit: "maxElements", Max: view.MaxElements, Value: -1},
+		tooLarge:    &view.LimitError{Limit: "maxResponseBytes", Max: limits.MaxResponseBytes, Value: -1},
 		documents:   newDocuments(coercion{schema.Schema(), limits}),
 		persisted:   newPersisted(),
 		trusted:     trusted,
@@ -129,16 +133,13 @@ func (e *engine) DispatchOperation(ctx context.Context, oc *graphql.OperationCon
 }
 
 func (e *engine) budget(ctx context.Context) (*direct.Budget, context.Context) {
-	return direct.NewBudget(ctx,
-		view.MaxElements, &view.LimitError{Limit: "maxElements", Max: view.MaxElements, Value: -1},
-		e.limits.MaxResponseBytes, &view.LimitError{Limit: "maxResponseBytes", Max: e.limits.MaxResponseBytes, Value: -1},
-		maxFieldErrors)
+	return direct.NewBudget(ctx, view.MaxElements, e.tooMany, e.limits.MaxResponseBytes, e.tooLarge, maxFieldErrors)
 }
 
 // direct runs a query by its plan; nil where gqlgen's executor has to.
 func (e *engine) direct(ctx context.Context, oc *graphql.OperationContext, plan *direct.Plan) *graphql.Response {
 	budget, ctx := e.budget(ctx)
-	w := direct.NewWriter(ctx, oc.Variables, budget, *scratch.Get().(*[]byte))
+	w := direct.NewWriter(ctx, oc.Variables, budget, borrow())
 	data, err := w.Run(func() bool { return generated.WriteQuery(e.schema, oc, w, plan) })
 	switch {
 	case err != nil:
@@ -149,7 +150,7 @@ func (e *engine) direct(ctx context.Context, oc *graphql.OperationContext, plan 
 	return &graphql.Response{Data: data}
 }
 
-// scratch holds buffers for the data of answers.
+// scratch holds buffers for the data of answers and for their bodies.
 var scratch = sync.Pool{New: func() any {
 	b := make([]byte, 0, usualScratch)
 	return &b
@@ -158,11 +159,14 @@ var scratch = sync.Pool{New: func() any {
 // The sizes of buffers that are worth keeping.
 const usualScratch, largestScratch = 16 << 10, 1 << 20
 
-// recycle gives back the data of a response, which nobody may use any more.
-func recycle(data []byte) {
-	if usualScratch <= cap(data) && cap(data) <= largestScratch {
-		data = data[:0]
-		scratch.Put(&data)
+// borrow gives an empty buffer.
+func borrow() []byte { return *scratch.Get().(*[]byte) }
+
+// recycle gives back a buffer, which nobody may use any more.
+func recycle(b []byte) {
+	if usualScratch <= cap(b) && cap(b) <= largestScratch {
+		b = b[:0]
+		scratch.Put(&b)
 	}
 }
 

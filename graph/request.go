@@ -130,11 +130,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limits *view.Limits) ([]by
 	var body bytes.Buffer
 	body.Grow(int(max(0, min(r.ContentLength, usual))) + bytes.MinRead)
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, int64(limits.MaxBodyBytes)))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, tooLarge(limits, -1)
-	case err != nil:
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, tooLarge(limits, -1)
+		}
 		f := fail(http.StatusRequestTimeout, codeRequestTimeout, "the body did not arrive in time")
 		naming(f.err.Extensions, "timeoutMs", limits.TimeoutMs())
 		f.header = [2]string{"Connection", "close"}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -49,18 +48,20 @@ func writeFailure(w http.ResponseWriter, mediaType string, f *failure) {
 	writeErrors(w, mediaType, f.status, f.err)
 }
 
-// bodyOf gives the body of the answer of an operation that ran.
-func bodyOf(r *graphql.Response) []byte {
-	parts := make([][]byte, 0, 7)
-	parts = append(parts, []byte(`{`))
+// appendBody appends the body of the answer of an operation that ran.
+func appendBody(b []byte, r *graphql.Response) []byte {
+	b = append(b, '{')
 	if len(r.Errors) > 0 {
-		parts = append(parts, []byte(`"errors":`), encode(r.Errors), []byte(`,`))
+		b = append(b, `"errors":`...)
+		b = append(append(b, encode(r.Errors)...), ',')
 	}
-	parts = append(parts, []byte(`"data":`), r.Data)
+	b = append(b, `"data":`...)
+	b = append(b, r.Data...)
 	if len(r.Extensions) > 0 {
-		parts = append(parts, []byte(`,"extensions":`), encode(r.Extensions))
+		b = append(b, `,"extensions":`...)
+		b = append(b, encode(r.Extensions)...)
 	}
-	return bytes.Join(append(parts, []byte(`}`)), nil)
+	return append(b, '}')
 }
 
 // encode writes what was made here, which JSON can always say.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 
@@ -168,8 +169,9 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 		writeErrors(w, mediaType, statusOf(response.Errors, mediaType, t.draft), response.Errors...)
 		return
 	}
-	body := bodyOf(response)
+	body := appendBody(borrow(), response)
 	recycle(response.Data)
+	defer recycle(body)
 	if len(response.Errors) > 0 {
 		status := http.StatusOK
 		if t.draft {
@@ -182,8 +184,8 @@ func (t *httpTransport) run(w http.ResponseWriter, r *http.Request, exec graphql
 	if making != nil || !q.post {
 		k = q.at(state)
 	}
-	if oc.Operation.Operation == ast.Query {
-		making.end(&reply{k, body, *seen}, state.Sequence)
+	if making != nil && oc.Operation.Operation == ast.Query {
+		making.end(&reply{k, bytes.Clone(body), *seen}, state.Sequence)
 	}
 	deliver(w, q, k, body)
 }

@@ -680,7 +680,10 @@ func (b *block) andNot(c *block) block {
 // andBits gives the members of both, of which each has one bitmap. They are
 // counted, which takes a fraction of what a bitmap of them does.
 func andBits(b, c *block) block {
-	if c.n == BlockSize {
+	switch {
+	case b.n == BlockSize: // of all incidents, mostly
+		return *c
+	case c.n == BlockSize:
 		return *b
 	}
 	n := 0
