@@ -23,7 +23,8 @@ type Filter struct {
 	Reviewed                     *bool
 	Links                        []LinkFilter
 	SharesTermsWith              *SharesTermsFilter
-	// Within restricts to a set computed elsewhere (a text search); nil does not.
+	// Within restricts to a set computed elsewhere (a text search), all of whose
+	// members are in the snapshot; nil does not.
 	Within *Set
 }
 

@@ -33,7 +33,7 @@ func (s *Snapshot) matching(f *Filter) Set {
 	}
 	r := s.all
 	if f.Within != nil {
-		r = r.And(*f.Within)
+		r = *f.Within
 	}
 	r = s.withStrings(r, f)
 	r = s.withTerms(r, f)

@@ -378,15 +378,22 @@ func (v *View) has(h search.Hit) (ok bool) {
 	return ok
 }
 
-// MatchText gives all incidents whose texts have everything that a query asks
-// for, which search.ParseQuery reads; some may be incidents that the view's state does not have. Errors are
-// those of Search.
+// MatchText gives all incidents of the view's state whose texts have everything
+// that a query asks for, which search.ParseQuery reads. Errors are those of
+// Search.
 func (v *View) MatchText(ctx context.Context, query string) (set index.Set, err error) {
+	newest := false
 	err = v.withText(ctx, func(x *textIndex) (err error) {
 		set, err = x.setsFor(v.state).matchText(ctx, query)
+		// Nothing gets into the text index before the state has it. So, as
+		// long as there is no newer state, it has nothing that this one lacks.
+		newest = x.in.current.Load() == v.state
 		return err
 	})
-	return set, err
+	if err != nil || newest {
+		return set, err
+	}
+	return set.And(v.state.index.All()), nil
 }
 
 // setsFor gives the sets for the numbers of a state. Those for an index that

