@@ -44,7 +44,8 @@
 //
 // # Order
 //
-// Ords are in order of arrival and carry no meaning. Pages are sorted through
+// Ords are in order of arrival and carry no meaning; Arrange makes that order
+// one in which most of what is asked for is near. Pages are sorted through
 // lists of all incidents in one order, which a snapshot computes when first
 // asked for the order, and derives from its predecessor's where few incidents
 // changed. Such a list is cut in parts of some hundreds, of which a derived one

@@ -2,6 +2,7 @@ package index
 
 import (
 	"hash/maphash"
+	"math"
 	"strings"
 	"sync/atomic"
 
@@ -89,6 +90,23 @@ func (in *interner[K]) growTable() {
 		}
 	}
 	in.table.Store(&larger)
+}
+
+// arrange gives the names other numbers, by their old ones, which nobody may
+// know.
+func (in *interner[K]) arrange(place []uint32) {
+	old := *in.names.Load()
+	names := make([]K, len(old))
+	for i, p := range place {
+		names[p] = old[i]
+	}
+	in.names.Store(&names)
+	table := *in.table.Load()
+	for i := range table {
+		if v := table[i].Load(); v != 0 {
+			table[i].Store(v&^math.MaxUint32 | uint64(place[uint32(v)-1]+1))
+		}
+	}
 }
 
 func insert(table []atomic.Uint64, v uint64) {

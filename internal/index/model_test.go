@@ -48,6 +48,9 @@ func (m *model) build(r *rand.Rand) *index.Snapshot {
 	for _, id := range ids {
 		b.Put(m.by[id], m.version[id], m.version[id])
 	}
+	if r.IntN(2) == 0 {
+		b.Arrange()
+	}
 	return b.Commit(1)
 }
 

@@ -146,6 +146,7 @@ func (in *Ingester) load(ctx context.Context, snap store.Snapshot, onProgress fu
 		batch.Discard()
 		return err
 	}
+	batch.Arrange()
 	onProgress(done, snap.Len())
 	in.index = x
 	in.publish(batch, snap)
