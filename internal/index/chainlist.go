@@ -52,7 +52,7 @@ func (s *Snapshot) Chains(minSize int, set Set) *ChainList {
 		return l
 	}
 	l.roots = l.roots[:0]
-	order.eachPart(0, n, false, func(part []Ord) bool {
+	order.eachPart(0, n, false, func(_ int, part []Ord) bool {
 		for _, o := range part {
 			if hit[o/64]>>(o%64)&1 != 0 {
 				l.roots = append(l.roots, o)

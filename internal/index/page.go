@@ -167,10 +167,18 @@ func (v *view) take(lo, hi, n int, backward bool) []Ord {
 		return found
 	}
 	// Walking the order passes about n·N/m incidents to meet n of m members,
-	// if they are spread evenly; looking at the members costs m whatever the
-	// spread, so the walk is given up when it has cost as much.
-	m := v.set.Len()
-	if n <= m*m/v.order.len()*2 {
+	// if they are spread evenly, up to 64 at a time where it is that of the
+	// numbers; looking at the members costs m whatever the spread, so the walk
+	// is given up when it has cost as much.
+	m, atOnce := v.set.Len(), 1
+	start := lo
+	if backward {
+		start = hi - 1
+	}
+	if v.order.isRising(v.order.partAt(start)) {
+		atOnce = 64
+	}
+	if n <= m*m/v.order.len()*2*atOnce {
 		if found, ok := v.walk(lo, hi, n, 2*m, backward); ok {
 			return found
 		}
@@ -182,16 +190,25 @@ func (v *view) take(lo, hi, n int, backward bool) []Ord {
 // it has not after the given number of steps.
 func (v *view) walk(lo, hi, n, steps int, backward bool) ([]Ord, bool) {
 	found := make([]Ord, 0, n)
-	v.order.eachPart(lo, hi, backward, func(part []Ord) bool {
+	take := func(o Ord) bool {
+		found = append(found, o)
+		return len(found) < n
+	}
+	v.order.eachPart(lo, hi, backward, func(p int, part []Ord) bool {
+		if words := v.order.words(p, part); words < len(part) {
+			steps -= words
+			return v.set.eachBetween(part[0], part[len(part)-1], backward, func(o Ord) bool {
+				// Other members between these are elsewhere in the order.
+				return v.order.partOf(o) != p || take(o)
+			}) && steps >= 0
+		}
 		for i := range min(len(part), steps) {
 			o := part[i]
 			if backward {
 				o = part[len(part)-1-i]
 			}
-			if v.set.Has(o) {
-				if found = append(found, o); len(found) == n {
-					return false
-				}
+			if v.set.Has(o) && !take(o) {
+				return false
 			}
 		}
 		steps -= len(part)

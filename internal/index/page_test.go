@@ -125,6 +125,12 @@ func pageText(p index.Page) string {
 // TestPageLarge has sets of a size for each way to find a page, in one
 // snapshot with orders kept and in one derived from it.
 func TestPageLarge(t *testing.T) {
+	for _, arranged := range []bool{false, true} {
+		t.Run(fmt.Sprintf("arranged=%t", arranged), func(t *testing.T) { testPageLarge(t, arranged) })
+	}
+}
+
+func testPageLarge(t *testing.T, arranged bool) {
 	const n = 4000
 	list := fixture.Incidents(5, n)
 	m := modelOf(list)
@@ -133,6 +139,9 @@ func TestPageLarge(t *testing.T) {
 	b := x.Batch()
 	for _, inc := range list {
 		b.Put(inc, 1, 1)
+	}
+	if arranged {
+		b.Arrange()
 	}
 	s := b.Commit(1)
 	for round := range 3 {

@@ -27,6 +27,7 @@ type sequence struct {
 	starts []uint32 // by place of a part, the number of items before it
 	number []uint32 // by place of a part
 	place  []uint32 // by number of a part; meaningless where it lives no more
+	rising []bool   // by number of a part, whether its Ords are
 	// home tells of each incident the number of its part, and roughly where in
 	// it the incident is: see homeOf. It is 0 where the incident is not in the
 	// list. A short list may do without: see listed.
@@ -60,10 +61,33 @@ func (q *sequence) add(home *editor[uint32], parts iter.Seq[[]Ord]) {
 		q.parts = append(q.parts, part)
 		q.number = append(q.number, uint32(len(q.place)))
 		q.place = append(q.place, 0)
+		q.rising = append(q.rising, isRising(part))
 		for i, o := range part {
 			home.set(uint32(o), homeOf(len(q.place)-1, i))
 		}
 	}
+}
+
+func isRising(part []Ord) bool {
+	for i := 1; i < len(part); i++ {
+		if part[i] <= part[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// isRising tells whether the Ords of a part, by its place, are in rising order.
+func (q *sequence) isRising(p int) bool { return q.number != nil && q.rising[q.number[p]] }
+
+// words gives the number of words of a bitmap that hold the items of a part,
+// or of some of it in a row, where these are in the order of the bits; else as
+// many as there are items.
+func (q *sequence) words(p int, part []Ord) int {
+	if !q.isRising(p) {
+		return len(part)
+	}
+	return int(part[len(part)-1]-part[0])/64 + 1
 }
 
 // homeOf packs the number of a part and a place in it; there are fewer parts
@@ -138,8 +162,8 @@ func (q *sequence) search(before func(Ord) bool) int {
 }
 
 // eachPart calls f for the items from place lo to before hi, part by part,
-// until f gives false; from the end where backward.
-func (q *sequence) eachPart(lo, hi int, backward bool, f func(part []Ord) bool) {
+// until f gives false; from the end where backward. p is the part's place.
+func (q *sequence) eachPart(lo, hi int, backward bool, f func(p int, part []Ord) bool) {
 	if lo >= hi {
 		return
 	}
@@ -151,7 +175,7 @@ func (q *sequence) eachPart(lo, hi int, backward bool, f func(part []Ord) bool) 
 		}
 		start := int(q.starts[p])
 		part := q.parts[p]
-		if !f(part[max(lo-start, 0):min(hi-start, len(part))]) {
+		if !f(p, part[max(lo-start, 0):min(hi-start, len(part))]) {
 			return
 		}
 	}
@@ -160,7 +184,7 @@ func (q *sequence) eachPart(lo, hi int, backward bool, f func(part []Ord) bool) 
 // items gives a list of those from place lo to before hi.
 func (q *sequence) items(lo, hi int) []Ord {
 	ords := make([]Ord, 0, max(hi-lo, 0))
-	q.eachPart(lo, hi, false, func(part []Ord) bool {
+	q.eachPart(lo, hi, false, func(_ int, part []Ord) bool {
 		ords = append(ords, part...)
 		return true
 	})
@@ -170,7 +194,7 @@ func (q *sequence) items(lo, hi int) []Ord {
 // derive gives the sequence without the incidents that changed, and with those
 // that arrived, sorted; compare tells where those stand among the others.
 func (q *sequence) derive(changed *changedOrds, arrived []Ord, compare func(a, b Ord) int) *sequence {
-	r := &sequence{place: slices.Clone(q.place), batch: q.batch + 1}
+	r := &sequence{place: slices.Clone(q.place), rising: slices.Clone(q.rising), batch: q.batch + 1}
 	home := q.home.edit(r.batch)
 	q.removeTo(r, &home, changed)
 	r.insert(&home, arrived, compare)
@@ -259,6 +283,7 @@ func (q *sequence) grow(home *editor[uint32], number uint32, part []Ord) {
 			home.set(uint32(o), homeOf(int(number), i))
 		}
 	}
+	q.rising[number] = isRising(part[:size])
 	q.share([][]Ord{part[:size:size]}, []uint32{number})
 	q.add(home, slices.Chunk(part[size:], size))
 }

@@ -82,6 +82,9 @@ func checkSequence(t *testing.T, r *rand.Rand, q *sequence, want []Ord) {
 		t.Fatalf("the sequence has %d items %v, want %d: %v", q.len(), got, len(want), want)
 	}
 	for i, part := range q.parts {
+		if q.isRising(i) && !slices.IsSorted(part) {
+			t.Fatalf("part %d is said to be rising: %v", i, part)
+		}
 		if len(part) == 0 || len(part) > maxPart || cap(part) > len(part) {
 			t.Fatalf("part %d has %d items and room for %d", i, len(part), cap(part))
 		}
@@ -119,7 +122,7 @@ func checkSequence(t *testing.T, r *rand.Rand, q *sequence, want []Ord) {
 			t.Fatalf("items(%d, %d) = %v, want %v", lo, hi, got, want)
 		}
 		var backward []Ord
-		q.eachPart(lo, hi, true, func(part []Ord) bool {
+		q.eachPart(lo, hi, true, func(_ int, part []Ord) bool {
 			for _, o := range slices.Backward(part) {
 				backward = append(backward, o)
 			}

@@ -194,6 +194,79 @@ func (a Set) All() iter.Seq[Ord] {
 	}
 }
 
+// eachBetween calls f for the members from first to last, in ascending order,
+// in descending order where backward, until f gives false; then it does, too.
+func (a Set) eachBetween(first, last Ord, backward bool, f func(Ord) bool) bool {
+	from, to := uint32(first)>>blockBits, uint32(last)>>blockBits
+	for i := range to - from + 1 {
+		key := from + i
+		if backward {
+			key = to - i
+		}
+		b := a.block(key)
+		if b == nil {
+			continue
+		}
+		lo, hi := uint16(0), uint16(BlockSize-1)
+		if key == from {
+			lo = uint16(first % BlockSize)
+		}
+		if key == to {
+			hi = uint16(last % BlockSize)
+		}
+		if !b.eachBetween(lo, hi, backward, f) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *block) eachBetween(lo, hi uint16, backward bool, f func(Ord) bool) bool {
+	base := Ord(b.key) << blockBits
+	if b.bits == nil {
+		start, _ := slices.BinarySearch(b.list, lo)
+		end, found := slices.BinarySearch(b.list, hi)
+		if found {
+			end++
+		}
+		list := b.list[start:end]
+		for i, low := range list {
+			if backward {
+				low = list[len(list)-1-i]
+			}
+			if !f(base | Ord(low)) {
+				return false
+			}
+		}
+		return true
+	}
+	start, end := int(lo/64), int(hi/64)
+	for i := range end - start + 1 {
+		w := start + i
+		if backward {
+			w = end - i
+		}
+		word := b.word(w)
+		if w == start {
+			word &= ^uint64(0) << (lo % 64)
+		}
+		if w == end {
+			word &= ^uint64(0) >> (63 - hi%64)
+		}
+		for word != 0 {
+			bit := bits.TrailingZeros64(word)
+			if backward {
+				bit = 63 - bits.LeadingZeros64(word)
+			}
+			if !f(base | Ord(w*64+bit)) {
+				return false
+			}
+			word &^= 1 << bit
+		}
+	}
+	return true
+}
+
 // AppendTo appends the members to ords in ascending order.
 func (a Set) AppendTo(ords []Ord) []Ord {
 	ords = slices.Grow(ords, a.n)

@@ -61,6 +61,8 @@ func TestSetsAgainstMaps(t *testing.T) {
 		if len(inBoth) > 0 {
 			checkSet(t, "And with one removed", both.with(nil, inBoth[:1]), inBoth[1:])
 		}
+		checkBetween(t, r, sa, inSome(1, a))
+		checkBetween(t, r, both, inBoth)
 		for k := 1; k <= 4; k++ {
 			checkSet(t, "AtLeast", AtLeast(k, sa, Set{}, sb, sc), inSome(k, a, b, c))
 		}
@@ -69,6 +71,40 @@ func TestSetsAgainstMaps(t *testing.T) {
 		checkSet(t, "b", sb, inSome(1, b))
 		if t.Failed() {
 			t.FailNow()
+		}
+	}
+}
+
+// checkBetween compares parts of a set with those of the list of its members.
+func checkBetween(t *testing.T, r *rand.Rand, a Set, members []Ord) {
+	t.Helper()
+	for range 8 {
+		first, last := Ord(r.IntN(3*BlockSize)), Ord(r.IntN(3*BlockSize))
+		if len(members) > 1 && r.IntN(2) == 0 { // ends that are members
+			first, last = members[r.IntN(len(members))], members[r.IntN(len(members))]
+		}
+		first, last = min(first, last), max(first, last)
+		var want []Ord
+		for _, o := range members {
+			if first <= o && o <= last {
+				want = append(want, o)
+			}
+		}
+		backward := r.IntN(2) == 0
+		if backward {
+			slices.Reverse(want)
+		}
+		stop := len(want) + 1
+		if len(want) > 0 && r.IntN(2) == 0 {
+			stop = 1 + r.IntN(len(want))
+		}
+		var got []Ord
+		ended := !a.eachBetween(first, last, backward, func(o Ord) bool {
+			got = append(got, o)
+			return len(got) < stop
+		})
+		if want = want[:min(stop, len(want))]; !slices.Equal(got, want) || ended != (len(got) == stop) {
+			t.Fatalf("%d members from %d to %d (backward %t, %d at most, ended %t), want %d", len(got), first, last, backward, stop, ended, len(want))
 		}
 	}
 }
