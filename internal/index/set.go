@@ -759,10 +759,7 @@ func andBits(b, c *block) block {
 	case c.n == BlockSize:
 		return *b
 	}
-	n := 0
-	for i, word := range b.bits {
-		n += bits.OnesCount64(word & c.bits[i])
-	}
+	n := b.bits.countAnd(c.bits)
 	both := block{key: b.key, n: uint32(n), bits: b.bits, also: c.bits}
 	switch {
 	case n == int(b.n):
@@ -879,6 +876,19 @@ func (w *Words) Count() int {
 		n += bits.OnesCount64(word)
 	}
 	return n
+}
+
+// countAnd gives the number of bits set in both; four at a time, for the
+// processor counts several at once.
+func (w *Words) countAnd(x *Words) int {
+	var n0, n1, n2, n3 int
+	for i := 0; i < BlockWords; i += 4 {
+		n0 += bits.OnesCount64(w[i] & x[i])
+		n1 += bits.OnesCount64(w[i+1] & x[i+1])
+		n2 += bits.OnesCount64(w[i+2] & x[i+2])
+		n3 += bits.OnesCount64(w[i+3] & x[i+3])
+	}
+	return n0 + n1 + n2 + n3
 }
 
 // list gives the n members.
