@@ -288,6 +288,7 @@ type scratch struct {
 	parts      [splits]index.Words
 	classes    [incident.VocabularyCount]index.Words
 	list       index.Words
+	evaluated  [fewCandidates]index.Ord
 }
 
 type scratchKey struct{}
@@ -470,18 +471,20 @@ func (f *search) with(p part, i int, posting *index.Words) part {
 	p.shared[f.divided[i].vocabulary] += f.divided[i].fixed
 	p.weight += f.divided[i].weight
 	if p.members == nil { // all those without a term before
-		p.members = posting
+		p.members, p.n = posting, f.s.Postings(f.divided[i].id).BlockLen(p.block)
 		for _, before := range f.postings[:i] {
 			if before == nil {
 				continue
 			}
 			in := &f.parts[i]
+			n := 0
 			for j, word := range p.members {
-				in[j] = word &^ before[j]
+				word &^= before[j]
+				in[j] = word
+				n += bits.OnesCount64(word)
 			}
-			p.members = in
+			p.members, p.n = in, n
 		}
-		p.n = p.members.Count()
 		return p
 	}
 	members := p.members
@@ -514,11 +517,26 @@ func (f *search) evaluate(p *part) {
 		f.evaluateClasses(p, p.members, 0, p.shared)
 		return
 	}
+	list := f.evaluated[:0]
 	for i, word := range p.members {
 		for ; word != 0; word &= word - 1 {
-			o := index.Ord(p.block*index.BlockSize + i*64 + bits.TrailingZeros64(word))
-			f.offer(o, f.scoreOf(o))
+			if len(list) == len(f.evaluated) {
+				f.offerAll(list)
+				list = list[:0]
+			}
+			list = append(list, index.Ord(p.block*index.BlockSize+i*64+bits.TrailingZeros64(word)))
 		}
+	}
+	f.offerAll(list)
+}
+
+// offerAll scores incidents.
+func (f *search) offerAll(list []index.Ord) {
+	for _, v := range f.active {
+		f.termsOf.Fetch(list, v)
+	}
+	for _, o := range list {
+		f.offer(o, f.scoreOf(o))
 	}
 }
 

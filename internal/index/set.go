@@ -364,6 +364,14 @@ func (a Set) Words(i int, scratch *Words) *Words {
 	return scratch
 }
 
+// BlockLen gives the number of members in block i; it costs nothing.
+func (a Set) BlockLen(i int) int {
+	if b := a.block(uint32(i)); b != nil {
+		return int(b.n)
+	}
+	return 0
+}
+
 // AddTo adds the members in block i to w.
 func (a Set) AddTo(i int, w *Words) {
 	switch b := a.block(uint32(i)); {

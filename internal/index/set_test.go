@@ -164,6 +164,9 @@ func checkSet(t *testing.T, what string, a Set, want []Ord) {
 	n, added := 0, 0
 	for i := range a.Blocks() {
 		if w := a.Words(i, &scratch); w != nil {
+			if w.Count() != a.BlockLen(i) {
+				t.Errorf("%s.BlockLen(%d) = %d, want %d", what, i, a.BlockLen(i), w.Count())
+			}
 			n += w.Count()
 		}
 		var w Words

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"runtime"
 	"slices"
 
 	"incidentgraph/internal/incident"
@@ -42,6 +43,23 @@ func (l *TermLists) Of(o Ord, v incident.Vocabulary) ([]uint16, []TermID) {
 		return nil, c.wide.terms[c.wide.starts[v][i]:c.wide.starts[v][i+1]]
 	}
 	return c.terms[c.starts[v][i]:c.starts[v][i+1]], nil
+}
+
+// Fetch brings the terms that incidents have of a vocabulary into the
+// processor's caches, all at once: see the function Fetch.
+func (l *TermLists) Fetch(ords []Ord, v incident.Vocabulary) {
+	var sum int
+	for _, o := range ords {
+		if c := l.chunks[o>>chunkBits]; c.wide == nil {
+			sum += int(c.starts[v][o%chunkLen])
+		}
+	}
+	for _, o := range ords {
+		if c := l.chunks[o>>chunkBits]; c.wide == nil {
+			sum += int(c.terms[c.starts[v][o%chunkLen]]) // there is room for spareTerms
+		}
+	}
+	runtime.KeepAlive(sum)
 }
 
 // AppendTo appends an incident's terms of one vocabulary in record order.
