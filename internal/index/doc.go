@@ -34,6 +34,14 @@
 // comparisons read of very many incidents lies side by side beside the nodes:
 // dates and the terms of each vocabulary (TermLists).
 //
+// # Pairs
+//
+// How many incidents have both of two terms is what lists of the one and the
+// other show first. Of some hundred thousand incidents on, a snapshot counts
+// the pairs of the terms that most of them have, in each block of numbers, when
+// it first needs one, and derives the counts from its predecessor's. Then the
+// intersection of two bitmaps is not read but for the page that is shown.
+//
 // # Chains
 //
 // Each member of a recurrence chain knows the chain's root, and each root its

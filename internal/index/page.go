@@ -168,8 +168,8 @@ func (v *view) take(lo, hi, n int, backward bool) []Ord {
 	}
 	// Walking the order passes about n·N/m incidents to meet n of m members,
 	// if they are spread evenly, up to 64 at a time where it is that of the
-	// numbers; looking at the members costs m whatever the spread, so the walk
-	// is given up when it has cost as much.
+	// numbers; to look at the members costs the same whatever the spread, so the
+	// walk is given up when it has cost as much.
 	m, atOnce := v.set.Len(), 1
 	start := lo
 	if backward {
@@ -178,8 +178,9 @@ func (v *view) take(lo, hi, n int, backward bool) []Ord {
 	if v.order.isRising(v.order.partAt(start)) {
 		atOnce = 64
 	}
-	if n <= m*m/v.order.len()*2*atOnce {
-		if found, ok := v.walk(lo, hi, n, 2*m, backward); ok {
+	cost := 2 * v.set.steps()
+	if float64(n)*float64(v.order.len()) <= float64(m)*float64(cost*atOnce) {
+		if found, ok := v.walk(lo, hi, n, cost, backward); ok {
 			return found
 		}
 	}

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"incidentgraph/internal/incident"
@@ -161,21 +163,51 @@ func (s *Snapshot) regionStarts(prefix string) Set {
 }
 
 func (s *Snapshot) withTerms(r Set, f *Filter) Set {
+	r = s.withAllTerms(r, f)
 	for v, t := range f.Terms {
 		if t == nil {
 			continue
 		}
 		v := incident.Vocabulary(v)
-		if t.Any != nil {
+		if t.Any != nil && len(t.Any) != 1 {
 			r = s.and(r, Union(s.postings(v, t.Any)...))
-		}
-		for _, p := range s.postings(v, t.All) {
-			r = s.and(r, p)
 		}
 		for _, p := range s.postings(v, t.None) {
 			r = r.AndNot(p)
 		}
 		r = s.withTermCounts(r, v, t)
+	}
+	return r
+}
+
+// withAllTerms restricts r to the incidents that have each of the terms that
+// they must have, the rarest first.
+func (s *Snapshot) withAllTerms(r Set, f *Filter) Set {
+	var few [8]TermID
+	terms := few[:0]
+	for v, t := range f.Terms {
+		if t == nil {
+			continue
+		}
+		required := t.All
+		if len(t.Any) == 1 {
+			required = append(slices.Clip(required), t.Any[0])
+		}
+		for _, slug := range required {
+			id, ok := s.LookupTerm(incident.Term{Vocabulary: incident.Vocabulary(v), Slug: slug})
+			if !ok {
+				return Set{}
+			}
+			terms = append(terms, id)
+		}
+	}
+	if len(terms) > 1 {
+		slices.SortFunc(terms, func(a, b TermID) int { return cmp.Compare(s.Postings(a).Len(), s.Postings(b).Len()) })
+		r = s.and(r, s.common(terms[0], terms[1]))
+		terms = terms[2:]
+	}
+	for _, t := range terms {
+		r = s.and(r, s.Postings(t))
 	}
 	return r
 }

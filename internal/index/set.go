@@ -75,6 +75,18 @@ type Set struct {
 // Len gives the number of members; it costs nothing.
 func (a Set) Len() int { return a.n }
 
+// steps gives the number of members, and of words of bitmaps, that All goes
+// through.
+func (a Set) steps() int {
+	n := a.n
+	for i := range a.blocks {
+		if a.blocks[i].bits != nil {
+			n += BlockWords
+		}
+	}
+	return n
+}
+
 // Has tells whether o is a member.
 func (a Set) Has(o Ord) bool {
 	b := a.block(uint32(o) >> blockBits)
