@@ -109,6 +109,11 @@ func Similar(ctx context.Context, s *index.Snapshot, n *index.Node, q SimilarQue
 	if first := f.best.k - 1; len(r.Hits) > first {
 		r.Hits, r.HasNext = r.Hits[:first], true
 	}
+	nodes := make([]*index.Node, len(r.Hits))
+	for i := range nodes {
+		nodes[i] = r.Hits[i].Node
+	}
+	index.Fetch(nodes)
 	return r, nil
 }
 

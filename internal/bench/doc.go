@@ -23,7 +23,7 @@
 // The contestants get the same requests over HTTP on the loopback device, on
 // connections that stay open:
 //
-//	ours    graph.NewHandler over a bbolt file
+//	ours    graph.NewHandler over a bbolt file, garbage collected as by the server
 //	bare    net/http, with the bytes of each answer ready: what HTTP alone needs
 //	gqlgen  package constant, a gqlgen server with each answer ready as Go
 //	        values: what GraphQL alone needs

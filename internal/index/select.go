@@ -201,7 +201,7 @@ func (s *Snapshot) withAllTerms(r Set, f *Filter) Set {
 			terms = append(terms, id)
 		}
 	}
-	if len(terms) > 1 {
+	if len(terms) > 1 && r.Len() == s.Len() {
 		slices.SortFunc(terms, func(a, b TermID) int { return cmp.Compare(s.Postings(a).Len(), s.Postings(b).Len()) })
 		r = s.and(r, s.common(terms[0], terms[1]))
 		terms = terms[2:]
