@@ -57,11 +57,13 @@ func corpusOf(n int) *corpus {
 	return c
 }
 
+// load makes the index of a list, as it is made of a store.
 func load(x *index.Index, list []*incident.Incident) *index.Snapshot {
 	b := x.Batch()
 	for _, inc := range list {
 		b.Put(inc, 1, 1)
 	}
+	b.Arrange()
 	return b.Commit(1)
 }
 

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -41,15 +42,28 @@ func TestSelectAgainstModel(t *testing.T) {
 // TestDatesOfMany has intervals of all lengths over sets of all sizes, in a
 // snapshot of more than one block of numbers and in one derived from it.
 func TestDatesOfMany(t *testing.T) {
+	for _, arranged := range []bool{false, true} {
+		t.Run(fmt.Sprintf("arranged=%t", arranged), func(t *testing.T) { testDatesOfMany(t, arranged) })
+	}
+}
+
+func testDatesOfMany(t *testing.T, arranged bool) {
 	const n = 70_000
-	tries := 100
+	tries := 60
 	if testing.Short() {
 		tries = 15
 	}
 	r := newRand(3)
 	list := fixture.Incidents(4, n)
 	x := index.New(nil)
-	s := load(x, list)
+	b := x.Batch()
+	for _, inc := range list {
+		b.Put(inc, 1, 1)
+	}
+	if arranged {
+		b.Arrange()
+	}
+	s := b.Commit(1)
 	for round := range 2 {
 		for range tries {
 			share := 1 << r.IntN(14)

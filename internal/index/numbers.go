@@ -25,14 +25,60 @@ type SetBuilder struct{ blocks []*Words }
 // Add adds a number, for which it keeps a bitmap of its block.
 func (b *SetBuilder) Add(o Ord) {
 	key := int(o >> blockBits)
-	if key >= len(b.blocks) || b.blocks[key] == nil {
-		b.begin(key)
+	b.reach(key)
+	if w := b.blocks[key]; w != full {
+		w.add(uint16(o % BlockSize))
 	}
-	b.blocks[key].add(uint16(o % BlockSize))
 }
 
-// begin makes the bitmap of a block.
-func (b *SetBuilder) begin(key int) {
+// full is the bitmap of a block that has everything; nobody changes it.
+var full = func() *Words {
+	w := new(Words)
+	for i := range w {
+		w[i] = ^uint64(0)
+	}
+	return w
+}()
+
+// addRun adds the numbers from first to last.
+func (b *SetBuilder) addRun(first, last Ord) {
+	for {
+		key := int(first >> blockBits)
+		end := min(last, Ord(key+1)<<blockBits-1)
+		b.reach(key)
+		switch from, to := int(first%BlockSize), int(end%BlockSize); {
+		case from == 0 && to == BlockSize-1:
+			b.blocks[key] = full
+		case b.blocks[key] != full:
+			b.blocks[key].addRun(from, to)
+		}
+		if end == last {
+			return
+		}
+		first = end + 1
+	}
+}
+
+// addRun adds the members from first to last.
+func (w *Words) addRun(first, last int) {
+	from, to := first/64, last/64
+	head, tail := ^uint64(0)<<(first%64), ^uint64(0)>>(63-last%64)
+	if from == to {
+		w[from] |= head & tail
+		return
+	}
+	w[from] |= head
+	for i := from + 1; i < to; i++ {
+		w[i] = ^uint64(0)
+	}
+	w[to] |= tail
+}
+
+// reach makes the bitmap of a block if there is none.
+func (b *SetBuilder) reach(key int) {
+	if key < len(b.blocks) && b.blocks[key] != nil {
+		return
+	}
 	if key >= len(b.blocks) {
 		b.blocks = append(b.blocks, make([]*Words, key+1-len(b.blocks))...)
 	}
@@ -46,9 +92,12 @@ func (b *SetBuilder) Set() Set {
 		if w == nil {
 			continue
 		}
-		if n := w.Count(); n > listMax {
+		switch n := w.Count(); {
+		case n == BlockSize:
+			s.push(block{key: uint32(key), n: BlockSize, bits: full})
+		case n > listMax:
 			s.push(block{key: uint32(key), n: uint32(n), bits: w})
-		} else {
+		default:
 			s.push(listBlock(uint32(key), w.list(n)))
 		}
 	}

@@ -106,9 +106,10 @@ func (s *Snapshot) below(field Field, v int64) func(Ord) bool {
 	}
 }
 
-// withinDates is within for dates. Where members are many it looks at the dates
-// of all of them, which lie side by side, unless few incidents have one in the
-// interval: those are side by side in the order of lists.
+// withinDates is within for dates. The incidents with one in the interval are
+// side by side in the order of lists. Where they are so by number, too, or are
+// few, it takes those; else it looks at the dates of all members, which lie side
+// by side.
 func (s *Snapshot) withinDates(r Set, p interval) Set {
 	first, last := max(p.from, 1), min(p.to-1, math.MaxUint32)
 	if first > last {
@@ -119,8 +120,8 @@ func (s *Snapshot) withinDates(r Set, p interval) Set {
 		order := s.order(byDateDesc)
 		from := order.search(func(o Ord) bool { return int64(s.dates.at(uint32(o))) > last })
 		to := order.search(func(o Ord) bool { return int64(s.dates.at(uint32(o))) >= first })
-		if to-from < r.Len()/8 {
-			return s.and(r, SetOf(order.items(from, to)...))
+		if to-from < r.Len()/8 || order.scattered(from, to) < r.Len()/8 {
+			return s.and(r, order.set(from, to))
 		}
 	}
 	var in Set

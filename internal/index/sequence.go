@@ -191,6 +191,51 @@ func (q *sequence) items(lo, hi int) []Ord {
 	return ords
 }
 
+// set gives the set of those from place lo to before hi.
+func (q *sequence) set(lo, hi int) Set {
+	var b SetBuilder
+	first, next := Ord(0), Ord(0) // a run of parts: from first to before next
+	flush := func() {
+		if first < next {
+			b.addRun(first, next-1)
+		}
+	}
+	q.eachPart(lo, hi, false, func(p int, part []Ord) bool {
+		if !q.isRun(p, part) {
+			for _, o := range part {
+				b.Add(o)
+			}
+			return true
+		}
+		if part[0] != next {
+			flush()
+			first = part[0]
+		}
+		next = part[len(part)-1] + 1
+		return true
+	})
+	flush()
+	return b.Set()
+}
+
+// scattered counts those from place lo to before hi that set has to add one by
+// one.
+func (q *sequence) scattered(lo, hi int) (n int) {
+	q.eachPart(lo, hi, false, func(p int, part []Ord) bool {
+		if !q.isRun(p, part) {
+			n += len(part)
+		}
+		return true
+	})
+	return n
+}
+
+// isRun tells whether a part, or some of it in a row, is numbers that follow one
+// upon the other.
+func (q *sequence) isRun(p int, part []Ord) bool {
+	return q.isRising(p) && int(part[len(part)-1]-part[0]) == len(part)-1
+}
+
 // derive gives the sequence without the incidents that changed, and with those
 // that arrived, sorted; compare tells where those stand among the others.
 func (q *sequence) derive(changed *changedOrds, arrived []Ord, compare func(a, b Ord) int) *sequence {

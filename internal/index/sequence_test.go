@@ -121,6 +121,9 @@ func checkSequence(t *testing.T, r *rand.Rand, q *sequence, want []Ord) {
 		if got, want := q.items(lo, hi), want[lo:max(lo, hi)]; !slices.Equal(got, want) {
 			t.Fatalf("items(%d, %d) = %v, want %v", lo, hi, got, want)
 		}
+		if got, want := slices.Collect(q.set(lo, hi).All()), slices.Sorted(slices.Values(want[lo:max(lo, hi)])); !slices.Equal(got, want) {
+			t.Fatalf("set(%d, %d) has %d items, want %d", lo, hi, len(got), len(want))
+		}
 		var backward []Ord
 		q.eachPart(lo, hi, true, func(_ int, part []Ord) bool {
 			for _, o := range slices.Backward(part) {
@@ -154,5 +157,48 @@ func TestSequenceSharesParts(t *testing.T) {
 	}
 	if len(q.parts) != len(old.parts) || other != 2 {
 		t.Errorf("to move one incident changes %d of %d parts, want 2", other, len(q.parts))
+	}
+}
+
+// TestSetsOfRuns makes sets of long runs, of which blocks are full, and of a list
+// with some incidents elsewhere.
+func TestSetsOfRuns(t *testing.T) {
+	const n = 5*BlockSize/2 + 100
+	r := rand.New(rand.NewPCG(7, 7))
+	x := make(byKey, n)
+	for o := range Ord(n) {
+		x[o] = int(o)
+	}
+	q := newSequence(x.sort())
+	for round := range 4 {
+		if n := q.scattered(0, q.len()); n > 40*maxPart {
+			t.Errorf("round %d: %d incidents are in parts that are no runs", round, n)
+		}
+		for range 40 {
+			lo, hi := r.IntN(n), r.IntN(n)
+			lo, hi = min(lo, hi), max(lo, hi)
+			if r.IntN(4) == 0 {
+				lo = 0
+			}
+			hi = min(hi, q.len())
+			got := q.set(lo, hi)
+			if want := slices.Sorted(slices.Values(q.items(lo, hi))); got.Len() != len(want) || !slices.Equal(got.AppendTo(nil), want) {
+				t.Fatalf("round %d: the set from %d to %d has %d items, want %d", round, lo, hi, got.Len(), len(want))
+			}
+			// What is done to it leaves full blocks as they are.
+			if o := Ord(r.IntN(n)); got.Has(o) && got.with(nil, []Ord{o}).Has(o) {
+				t.Fatalf("%d is still there", o)
+			}
+		}
+		var changed *changedOrds
+		for range 10 {
+			o := Ord(r.IntN(n))
+			x[o] = r.IntN(n)
+			changed = changed.and([]Ord{o})
+		}
+		q = q.derive(changed, changed.sorted(x), x.compare)
+	}
+	if full.Count() != BlockSize {
+		t.Error("the full block is not full")
 	}
 }
